@@ -1,0 +1,113 @@
+# Every target sets up what it needs by itself: the virtual environment .venv with Polysome and its tools in it.
+
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
+OUT ?= build
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+GENERATED := compiler/polysome/syntax/generated
+ANTLR := 4.13.2
+ANTLR_ARGS := -Dlanguage=Python3 -no-listener -no-visitor -o $(GENERATED) -Xexact-output-dir compiler/polysome/syntax/Polysome.g4
+DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in examples/load_balancer/clients.pcap \
+	--config examples/load_balancer/config.toml --out $(OUT)/load_balancer.pcapng
+
+# A checkout that was moved or copied has an environment that still points to the old place: make it anew.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## List the targets (this text)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo '  PYTHON=...     the Python to use, 3.11 or newer'
+	@echo '  ARGS=...       more arguments for pytest (test, pytest, golden) or the benchmark (bench)'
+
+.PHONY: demo
+demo: $(READY) ## Run the load balancer on its example capture
+	@mkdir -p $(OUT)
+	@echo '$(DEMO)'
+	@$(DEMO)
+
+.PHONY: setup
+setup: $(READY) ## Make .venv and install Polysome and its tools there (the other targets do this by themselves)
+
+.PHONY: test
+test: lint types pytest ## Run everything that must pass: lint, types, then the tests
+
+.PHONY: pytest
+pytest: $(READY) ## Run the tests only, fast ones first; ARGS='-k name' picks some
+ifeq ($(strip $(ARGS)),)
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not slow'
+	@$(BIN)/python -m pytest -q -m slow
+else
+	@$(BIN)/python -m pytest $(ARGS)
+endif
+
+.PHONY: lint
+lint: check-format ## Check style with ruff
+	@$(BIN)/ruff check --quiet
+
+.PHONY: types
+types: $(READY) ## Check types with mypy --strict
+	@$(BIN)/mypy
+
+.PHONY: check-format
+check-format: $(READY) ## Say which files are not formatted
+	@$(BIN)/ruff format --quiet --check
+
+.PHONY: format
+format: $(READY) ## Format the code and mend what ruff can mend
+	@$(BIN)/ruff check --fix --quiet --exit-zero
+	@$(BIN)/ruff format
+
+.PHONY: bench
+bench: $(READY) ## Measure `polysome run` against reading the same capture with dpkt
+	@$(BIN)/python tests/bench/bench_run.py $(ARGS)
+
+.PHONY: golden
+golden: $(READY) ## Write the expected outputs of the golden tests anew; read the diff before you commit it
+	@$(BIN)/python -m pytest -q --update-golden $(ARGS)
+
+.PHONY: parser
+parser: $(READY) ## Generate the parser from Polysome.g4; needs Java, and ANTLR_JAR=antlr-4.13.2-complete.jar if at hand
+	@java -version >/dev/null 2>&1 || { echo 'ANTLR needs Java. Debian, Ubuntu: apt install default-jre-headless' >&2; exit 1; }
+ifdef ANTLR_JAR
+	@java -jar '$(ANTLR_JAR)' $(ANTLR_ARGS)
+else
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[parser]'
+	@$(BIN)/antlr4 -v $(ANTLR) $(ANTLR_ARGS)
+endif
+	@rm -f $(GENERATED)/*.interp $(GENERATED)/*.tokens
+
+.PHONY: clean
+clean: ## Remove everything that make has made, .venv too
+	@rm -rf $(OUT) $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find compiler tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@for python in $(PYTHON); do \
+	    "$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
+	    python=; \
+	done; \
+	if [ -z "$$python" ]; then \
+	    for found in $(PYTHON); do \
+	        "$$found" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	        echo "$$found has no venv module. Debian, Ubuntu: apt install python3-venv" >&2; \
+	        exit 1; \
+	    done; \
+	    echo 'Polysome needs Python 3.11 or newer; tried: $(PYTHON).' >&2; \
+	    echo 'Debian, Ubuntu: apt install python3 python3-venv. If it is elsewhere: make PYTHON=/path/to/python3.11' >&2; \
+	    exit 1; \
+	fi; \
+	echo 'Setting up $(VENV): needed once, and after a change of pyproject.toml; takes about a minute.'; \
+	if [ "$$(cat $@ 2>/dev/null)" != '$(CURDIR)' ]; then "$$python" -m venv --clear $(VENV) || exit 1; fi; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input -e '.[test]' || { \
+	    echo 'pip could not install what Polysome needs; its message is above. It needs the package index or a mirror.' >&2; \
+	    exit 1; }
+	@echo '$(CURDIR)' >$@

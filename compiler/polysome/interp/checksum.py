@@ -1,0 +1,25 @@
+"""The Internet checksum (RFC 1071), whole and incremental (RFC 1624, equation 3; LANGUAGE.md L10.2)."""
+
+from __future__ import annotations
+
+
+def word_sum(data: bytes | bytearray, start: int, end: int) -> int:
+    """Sum of the big-endian 16-bit words from `start` to `end`; an odd last byte is padded with zero. Not folded."""
+    chunk = bytes(data[start:end])
+    if len(chunk) & 1:
+        chunk += b"\0"
+    # A number is congruent to the sum of its 16-bit digits modulo 2^16 - 1.
+    return int.from_bytes(chunk, "big") % 0xFFFF
+
+
+def whole(total: int) -> int:
+    """The checksum of data that sums up to `total` (modulo 65535): its complement; 0 where both 0 and ffff would do."""
+    return 0xFFFF - ((total % 0xFFFF) or 0xFFFF)
+
+
+def updated(old: int, difference: int) -> int:
+    """The checksum `old` after the covered words changed by `difference` (new minus old, modulo 65535).
+
+    65535 - acc with acc congruent to (65535 - old) + difference and 1 <= acc <= 65535, so never ffff.
+    """
+    return 0xFFFF - (((0xFFFF - old + difference) % 0xFFFF) or 0xFFFF)

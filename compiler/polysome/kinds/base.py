@@ -1,0 +1,77 @@
+"""How a kind of state or a schedule policy presents itself to the compiler.
+
+A kind is one file: a `StateKind` (what the checker needs: parameters, options, methods, memory) and the
+class that defines its meaning (what the interpreter runs). Registering is one line in the package's
+`__init__`. Type terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
+"bytes", "duration", "count" (an integer constant known when the NF is instantiated), "percent" (parts per million, an int).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Trap(Exception):
+    """Ends the handler in a drop with a built-in reason; writes already made stay (LANGUAGE.md 2.9)."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Option:
+    """One `name VALUE;` clause of a declaration's braces."""
+
+    name: str
+    term: str
+    required: bool = False
+    default: int | None = None
+    why: str = ""  # shown when a required option is missing
+
+
+@dataclass(frozen=True)
+class Method:
+    """`state.name(args)`; a method with `result` None is a statement, else an expression."""
+
+    name: str
+    params: tuple[str, ...]
+    result: str | None
+    writes: bool
+    optional_params: int = 0  # how many of the last params may be left out (they default to 1)
+
+
+@dataclass(frozen=True)
+class StateKind:
+    """A kind of state that is used through methods.
+
+    `make(options, ctx)` builds the run-time object; `memory(options, key_bits, value_bits)` is its size
+    in bytes; `note(options)` is the line `polysome check` prints about how the options sized it.
+    `element` is the term of `x in s`, if the kind supports it; `iterates` the terms of `for a, b in s`.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    options: tuple[Option, ...]
+    methods: tuple[Method, ...]
+    make: Callable[[Mapping[str, int], "Context"], Any]
+    memory: Callable[[Mapping[str, int], int, int], int]
+    note: Callable[[Mapping[str, int]], str] = lambda options: ""
+    element: str | None = None
+    iterates: tuple[str, ...] = field(default=())
+
+
+@dataclass
+class Context:
+    """What a run-time state object may use: the clock and keyed hashing.
+
+    `encode(key)` gives a key's canonical bytes (LANGUAGE.md 3.12): each member big-endian, padded to whole
+    bytes; `hash64(data)` is SipHash-2-4 of them keyed by `param seed`.
+    """
+
+    name: str
+    now: Callable[[], int]
+    encode: Callable[[Any], bytes]
+    hash64: Callable[[bytes], int]

@@ -1,0 +1,74 @@
+"""`config maglev<V>`: spreads hashes over rows evenly and moves few of them when rows change (STATE.md, section 12).
+
+Eisenbud et al., "Maglev: a fast and reliable software network load balancer" (NSDI'16), section 3.4. Weights are turns
+per round, as in Katran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle, islice
+from math import isqrt
+from typing import Any
+
+from polysome.kinds.base import Trap
+
+SIZE = 65537
+
+
+class Maglev:
+    """An immutable table of `size` places, each of which belongs to a row; `lookup` is O(1).
+
+    `rows` are (row, weight); `encode` gives a row's canonical bytes, `hash64` their hash. ValueError if `size` is no
+    prime, a weight is negative, or the weights add up to more than `size`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: Sequence[tuple[Any, int]],
+        hash64: Callable[[bytes], int],
+        encode: Callable[[Any], bytes],
+        size: int = SIZE,
+    ) -> None:
+        if not _is_prime(size):
+            raise ValueError(f"the size of {name}, {size}, is no prime number")
+        if any(weight < 0 for _, weight in rows):
+            raise ValueError(f"{name} has a row with a negative weight")
+        if sum(weight for _, weight in rows) > size:
+            raise ValueError(f"the weights of {name} add up to more than its size, {size}")
+        self.name = name
+        self.size = size
+        used = [(row, weight) for row, weight in rows if weight > 0]
+        self._rows = [row for row, _ in used]
+        self._places = _populate([hash64(encode(row)) for row in self._rows], [weight for _, weight in used], size)
+
+    def lookup(self, hashed: int) -> Any:
+        """The row of place `hashed` mod size. Trap if there is no row."""
+        if not self._rows:
+            raise Trap(f"{self.name} is empty")
+        return self._rows[self._places[hashed % self.size]]
+
+
+def _populate(hashes: list[int], weights: list[int], size: int) -> list[int]:
+    """The number of the row of each place: in turn, every row takes the next free place of its own permutation."""
+    places = [-1] * size
+    permutations = [_permutation(hashed, size) for hashed in hashes]
+    turns = [number for number, weight in enumerate(weights) for _ in range(weight)]
+    for number in islice(cycle(turns), size):
+        free = next(place for place in permutations[number] if places[place] < 0)
+        places[free] = number
+    return places
+
+
+def _permutation(hashed: int, size: int) -> Iterator[int]:
+    """All places in a row's order of preference: offset + j·skip mod size, from the hash's upper and lower half."""
+    place = (hashed >> 32) % size
+    skip = (hashed & 0xFFFFFFFF) % (size - 1) + 1
+    while True:
+        yield place
+        place = (place + skip) % size
+
+
+def _is_prime(n: int) -> bool:
+    return n > 1 and all(n % divisor for divisor in range(2, isqrt(n) + 1))

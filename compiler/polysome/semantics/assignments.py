@@ -1,0 +1,197 @@
+"""Assignments: to locals, header fields, scalars, arrays and map entries, whole or in part (LANGUAGE.md L5.2, L7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.semantics import names, operators, state_access
+from polysome.syntax import ast
+from polysome.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from polysome.semantics.statements import Lowered, Statements
+
+
+def assign(x: Statements, node: ast.Assign) -> Lowered:
+    """`target op= value`, the value possibly a lookup with `else`."""
+    lookup = state_access.lookup(x, node.value) if node.op == "=" else None
+    if lookup is None:
+        if node.orelse is not None:
+            x._else_without_lookup(node.value.span, node.orelse.span)
+        return _store(x, node, node.value), False
+    from polysome.semantics.statements import Target
+
+    into = Target(x.shared.slot(), "value", lookup.type)
+    absent, _ = x._else_arm(node.orelse, into, node.value.span)
+    body: list[ir.Statement] = [x.lookup_node(node.span, lookup, into.slot, into.name, (), tuple(absent))]
+    found = ir.Local(node.value.span, into.type or t.WRONG, into.slot, into.name)
+    return body + _store(x, node, found), False
+
+
+def _store(x: Statements, node: ast.Assign, value: ast.Expr | ir.Expr) -> list[ir.Statement]:
+    target = node.target
+    if isinstance(target, ast.Name) and any(target.text in scope for scope in x.locals):
+        return _store_local(x, node, target, value)
+    header = _header_target(x, target)
+    if header is not None:
+        return _store_field(x, node, header, value)
+    place = state_access.place(x, target)
+    if place is not None:
+        if not state_access.may_write(x, node.span, "=") or not state_access._usable(x, target.span, place[0].state):
+            return []
+        return _store_place(x, node, place[0], place[1], value)
+    if not isinstance(value, ir.Expr):
+        x._expr(value, None)
+    return _no_target(x, target)
+
+
+def _no_target(x: Statements, target: ast.Expr) -> list[ir.Statement]:
+    known = x._expr(target, None)
+    if known.type != t.WRONG:
+        x.report.add(
+            "E0605",
+            "this cannot be assigned to",
+            target.span,
+            why="Locals, header fields, scalar state, array elements and map entries can be written; ports, params, config, "
+            "packet values (`flow`, `len`, `payload`) and members of copies cannot.",
+            mend="A lookup binds a copy: write to the entry itself, `m[k].f = …`.",
+        )
+    return []
+
+
+def _value(
+    x: Statements, node: ast.Assign, current: ir.Expr, type: t.Type, value: ast.Expr | ir.Expr
+) -> ir.Expr:
+    """The value to store: as given, or `current op value`."""
+    if isinstance(value, ir.Expr):
+        return x.coerce(value, type)
+    if node.op == "=":
+        return x.expr(value, type)
+    op = node.op[:-1]
+    right = x._expr(value, type)
+    current, right = operators.unify(x, operators._plain(current), right)
+    if t.WRONG in (current.type, right.type):
+        return x.wrong(node.span)
+    fake = ast.Binary(node.span, op, node.target, value)
+    return x.coerce(operators._arithmetic(x, fake, current, right), type)
+
+
+def _store_local(
+    x: Statements, node: ast.Assign, target: ast.Name, value: ast.Expr | ir.Expr
+) -> list[ir.Statement]:
+    local = next(scope[target.text] for scope in reversed(x.locals) if target.text in scope)
+    current = ir.Local(target.span, local.type, local.slot, target.text)
+    return [ir.SetLocal(node.span, local.slot, target.text, _value(x, node, current, local.type, value))]
+
+
+def _header_target(x: Statements, target: ast.Expr) -> tuple[tuple[int, ...], str, ast.Ident] | None:
+    """The instances, their name and the field if the target is `header.field`."""
+    if not isinstance(target, ast.Member):
+        return None
+    base = names.flatten(target.base)
+    if base is None:
+        return None
+    root = base.split(".")[0].split("[")[0]
+    if any(root in scope for scope in x.locals):
+        return None
+    instances = names.members_of(x, base)
+    return None if instances is None else (instances, base, target.name)
+
+
+def _store_field(
+    x: Statements, node: ast.Assign, header: tuple[tuple[int, ...], str, ast.Ident], value: ast.Expr | ir.Expr
+) -> list[ir.Statement]:
+    instances, text, name = header
+    span = node.target.span
+    if not names._may(x, "packet", span, text) or not names.check_field(x, instances, text, name):
+        return []
+    if not names.check_valid(x, instances, text, span):
+        return []
+    assert x.shared.parser is not None
+    parser = x.shared.parser
+    possible = [i for i in instances if x.mask & parser.having[i]] or [instances[-1]]
+    body: ir.Body = ()
+    for i in reversed(possible):
+        layout = parser.instances[i].header
+        index = layout.index(name.text)
+        assert index is not None
+        field = layout.fields[index]
+        if field.read_only:
+            _read_only(x, field, span)
+            return []
+        current = ir.HeaderField(span, field.type, i, index)
+        write = ir.FieldWrite(node.span, i, index, _value(x, node, current, field.type, value))
+        body = (ir.If(node.span, ir.Valid(span, t.BOOL, i), (write,), body),) if body else (write,)
+    return list(body)
+
+
+def _read_only(x: Statements, field: ir.Field, span: Span) -> None:
+    kinds = {"length": field.length, "next": field.next, "checksum": field.checksum}
+    kind = next((k for k, v in kinds.items() if v is not None), "rest")
+    x.report.add(
+        "E0410",
+        f"`{field.name}` is a {kind} field and cannot be written",
+        span,
+        also=[(field.span, "declared here")],
+        why="`apply` sets lengths, next-header numbers and checksums when what they say changes.",
+        mend="Write what it describes: the fields it covers, `push`, `pop` or `truncate`." if kind != "rest" else "",
+    )
+
+
+def _store_place(
+    x: Statements, node: ast.Assign, place: ir.Place, type: t.Type, value: ast.Expr | ir.Expr
+) -> list[ir.Statement]:
+    decl = _state(x, place.state)
+    if place.kind == "map":
+        assert isinstance(decl, ir.MapDecl) and decl.value is not None and place.key is not None
+        if not place.path and node.op == "=":
+            return [ir.MapPut(node.span, decl.name, place.key, _value(x, node, x.wrong(node.span), type, value), None)]
+        slot = x.shared.slot()
+        current = ir.Local(node.span, decl.value, slot, "current")
+        return [ir.MapPut(node.span, decl.name, place.key, _changed(x, node, current, place, type, value), slot)]
+    current_all: ir.Expr
+    if isinstance(decl, ir.ScalarDecl):
+        current_all = ir.StateRead(node.span, decl.type, decl.name)
+    else:
+        assert isinstance(decl, ir.ArrayDecl) and place.key is not None
+        current_all = ir.ArrayRead(node.span, decl.item, decl.name, place.key)
+    return [ir.StateWrite(node.span, decl.name, place.key, _changed(x, node, current_all, place, type, value))]
+
+
+def _state(x: Statements, full: str) -> ir.AnyState:
+    assert x.shared.root is not None
+    for scope in (x.scope, x.shared.root, *x.shared.root.blocks.values()):
+        for decl in scope.state.values():
+            if decl.name == full:
+                return decl
+    raise KeyError(full)
+
+
+def _changed(
+    x: Statements, node: ast.Assign, whole: ir.Expr, place: ir.Place, type: t.Type, value: ast.Expr | ir.Expr
+) -> ir.Expr:
+    """The whole value with the member at the place's path replaced."""
+    part = whole
+    for i in place.path:
+        part = ir.Get(node.span, member_type(part.type, i), part, i)
+    return with_member(whole, place.path, _value(x, node, part, type, value))
+
+
+def member_type(type: t.Type, i: int) -> t.Type:
+    """The type of member `i` of a struct or tuple."""
+    return type.fields[i][1] if isinstance(type, t.Struct) else type.items[i]  # type: ignore[attr-defined]
+
+
+def with_member(whole: ir.Expr, path: tuple[int, ...], value: ir.Expr) -> ir.Expr:
+    """`whole` with the member at `path` replaced by `value`."""
+    if not path:
+        return value
+    type = whole.type
+    count = len(type.fields) if isinstance(type, t.Struct) else len(type.items)  # type: ignore[attr-defined]
+    items = []
+    for i in range(count):
+        part = ir.Get(whole.span, member_type(type, i), whole, i)
+        items.append(with_member(part, path[1:], value) if i == path[0] else part)
+    return ir.Make(whole.span, type, tuple(items))

@@ -1,0 +1,446 @@
+"""The front end's entry: a file to a typed program, with every error that can be found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.semantics import schedule as schedules
+from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.headers import header
+from polysome.semantics.modules import Loader, Module
+from polysome.semantics.parsers import ParserBuilder
+from polysome.semantics.properties import properties
+from polysome.semantics.relevant import ContractBuilder
+from polysome.semantics.scope import NfScope, module_names
+from polysome.semantics.state import StateBuilder
+from polysome.semantics.statements import Statements
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import Report, did_you_mean
+from polysome.syntax.spans import Span
+
+SEED = ("seed", t.Bits(128))
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line changes: params as text, capacities of maps by name."""
+
+    params: Mapping[str, str]
+    capacities: Mapping[str, int]
+
+
+def check(path: Path, report: Report, options: Options | None = None) -> ir.Program:
+    """The typed program of the one NF in `path`; raises SpecError with all errors found. Warnings stay in `report`."""
+    loader = Loader(report)
+    module = loader.load(path, str(path))
+    report.stop_on_errors()
+    assert module is not None
+    program = _Checker(loader, module, path, report, options or Options({}, {})).program()
+    report.stop_on_errors()
+    assert program is not None
+    return program
+
+
+class _Checker:
+    """Checks one NF: declarations first, then what uses them."""
+
+    def __init__(self, loader: Loader, module: Module, path: Path, report: Report, options: Options) -> None:
+        self.loader, self.module, self.path = loader, module, path
+        self.report, self.options = report, options
+        self.shared = Shared(report)
+        self.scopes: list[tuple[NfScope, ast.NfDecl]] = []
+
+    def program(self) -> ir.Program | None:
+        decl = self._the_nf()
+        if decl is None:
+            return None
+        scope = NfScope(module_names(self.module, self.report))
+        self.shared.root = scope
+        self._declare(scope, decl, {})
+        parser = self._parser(scope, decl)
+        if parser is None:
+            return None
+        self.report.stop_on_errors()
+        for block, block_decl in self.scopes:
+            self._state(block, block_decl)
+        for name in scope.names.headers:
+            header(self.shared, scope, scope.names.headers[name].name)
+        return self._assemble(scope, decl, parser)
+
+    def _the_nf(self) -> ast.NfDecl | None:
+        found = [i for i in self.module.ast.items if isinstance(i, ast.NfDecl) and not i.block]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            self.report.add(
+                "E0216",
+                "this file declares no NF",
+                Span(self.module.name, 0, 0),
+                why="`polysome` works on the one `nf NAME { … }` of a file.",
+                mend="Add one, or name the file that has it.",
+            )
+        else:
+            self.report.add(
+                "E0217",
+                "a file declares one NF",
+                found[1].name.span,
+                also=[(found[0].name.span, "first NF here")],
+                why="The bundle, the tests and the captures belong to one NF.",
+                mend="Move the second one into a file of its own.",
+            )
+        return None
+
+    # ------------------------------------------------------------ declarations
+
+    def _declare(self, scope: NfScope, decl: ast.NfDecl, given: Mapping[str, ir.Expr]) -> None:
+        """Names of an NF or block: types, ports, params, config, actions; then the blocks inside."""
+        self.scopes.append((scope, decl))
+        for item in decl.items:
+            if isinstance(item, (ast.StructDecl, ast.EnumDecl, ast.ConstDecl, ast.FnDecl)):
+                scope.names.declare(item, self.report)
+        for item in decl.items:
+            match item:
+                case ast.PortDecl(_, idents):
+                    self._ports(scope, idents, decl)
+                case ast.ParamDecl():
+                    self._param(scope, item, given)
+                case ast.ConfigDecl():
+                    if scope.claim(item.name, self.report):
+                        scope.config[item.name.text] = StateBuilder(self.shared, scope, {}).config(item)
+                case ast.ActionDecl():
+                    if scope.claim(item.name, self.report):
+                        scope.actions[item.name.text] = item
+                case ast.StateDecl() | ast.IndexDecl():
+                    scope.claim(item.name, self.report)
+        if not decl.block:
+            self._unknown_params(scope)
+        for item in decl.items:
+            if isinstance(item, ast.Use):
+                self._use_block(scope, item)
+
+    def _ports(self, scope: NfScope, idents: tuple[ast.Ident, ...], decl: ast.NfDecl) -> None:
+        for ident in idents:
+            if decl.block:
+                self.report.add(
+                    "E0218",
+                    "a block has no ports of its own",
+                    ident.span,
+                    why="Ports belong to the NF; a block is a part of it.",
+                    mend="Take the port as an argument of the action.",
+                )
+            elif scope.claim(ident, self.report):
+                scope.ports[ident.text] = len(scope.ports)
+
+    def _param(self, scope: NfScope, decl: ast.ParamDecl, given: Mapping[str, ir.Expr]) -> None:
+        if not scope.claim(decl.name, self.report):
+            return
+        x = Expressions(self.shared, scope, frozenset())
+        type = x.types.resolve(decl.type)
+        full = scope.prefix + decl.name.text
+        value: Any = None
+        if full in self.options.params:
+            value = self._override(scope, full, self.options.params[full], type)
+        elif decl.name.text in given:
+            value = _fold(x, x.coerce(given[decl.name.text], type))
+        elif decl.default is not None:
+            value = x.constant(decl.default, type)
+        else:
+            self.report.add(
+                "E0219",
+                f"param `{full}` has no value",
+                decl.name.span,
+                why="It has no default, and none was given.",
+                mend=f"Give it with `--param {full}=…`, or add a default.",
+            )
+        scope.params[decl.name.text] = (type, value, decl.span)
+
+    def _override(self, scope: NfScope, name: str, text: str, type: t.Type) -> Any:
+        from polysome.syntax.parse import parse_expression
+
+        node = parse_expression(f"--param {name}", text, self.report)
+        return None if node is None else Expressions(self.shared, scope, frozenset()).constant(node, type)
+
+    def _unknown_params(self, scope: NfScope) -> None:
+        if "seed" not in scope.params:
+            text = self.options.params.get("seed")
+            value = 0 if text is None else self._override(scope, "seed", text, SEED[1])
+            scope.params["seed"] = (SEED[1], value, Span(self.module.name, 0, 0))
+        for name in self.options.params:
+            if "." not in name and name not in scope.params:
+                self.report.add(
+                    "E0220",
+                    f"the NF has no param `{name}`",
+                    None,
+                    why=f"`--param {name}=…` was given on the command line.",
+                    mend=did_you_mean(name, scope.params),
+                )
+
+    def _use_block(self, scope: NfScope, use: ast.Use) -> None:
+        module = self.loader.resolve(use, self.path)
+        if module is None:
+            return
+        blocks = [i for i in module.ast.items if isinstance(i, ast.NfDecl) and i.block]
+        if len(blocks) != 1:
+            if not use.path.startswith("test."):
+                self.report.add(
+                    "E0221",
+                    f"`{use.path}` declares no block",
+                    use.span,
+                    why="Inside an NF, `use … as x;` makes an instance of the block that the file declares.",
+                    mend="Outside the NF, `use` makes a file's declarations visible.",
+                )
+            return
+        alias = use.alias or ast.Ident(use.span, use.path.rpartition(".")[2])
+        if not scope.claim(alias, self.report):
+            return
+        child = NfScope(module_names(module, self.report), prefix=f"{scope.prefix}{alias.text}.")
+        x = Expressions(self.shared, scope, frozenset())
+        given = {a.name.text: x._expr(a.value, None) for a in use.args}
+        self._declare(child, blocks[0], given)
+        for arg in use.args:
+            if arg.name.text not in child.params:
+                self.report.add(
+                    "E0220",
+                    f"the block has no param `{arg.name.text}`",
+                    arg.name.span,
+                    why="Only what the block declares with `param` can be given.",
+                    mend=did_you_mean(arg.name.text, child.params),
+                )
+        scope.blocks[alias.text] = child
+
+    def _parser(self, scope: NfScope, decl: ast.NfDecl) -> ir.Parser | None:
+        if not scope.names.parsers:
+            self.report.add(
+                "E0222",
+                "no parser is visible",
+                decl.name.span,
+                why="The parser says which headers a packet has.",
+                mend="Add `use net.l4;` (or `use net.tunnel;`) at the top of the file.",
+            )
+            return None
+        chosen = list(scope.names.parsers.values())[-1]
+        return ParserBuilder(self.shared, scope, chosen, scope.names.hooks).build()
+
+    def _state(self, scope: NfScope, decl: ast.NfDecl) -> None:
+        builder = StateBuilder(self.shared, scope, self.options.capacities)
+        for item in decl.items:
+            if isinstance(item, ast.StateDecl):
+                state = builder.state(item)
+                if state is not None:
+                    scope.state[item.name.text] = state
+            elif isinstance(item, ast.IndexDecl):
+                builder.index(item)
+
+    # ------------------------------------------------------------ handlers
+
+    def _contract(self, scope: NfScope, decl: ast.NfDecl) -> ir.Contract | None:
+        lines = [i for i in decl.items if isinstance(i, ast.Relevant)]
+        x = Statements(self.shared, scope, packet=True)
+        with_else = [i for i in lines if i.orelse is not None]
+        if len(with_else) > 1:
+            self.report.add(
+                "E0803",
+                "only one `relevant` has an `else`",
+                with_else[1].span,
+                also=[(with_else[0].span, "first one here")],
+                why="It is the verdict on every packet that lacks a demanded header.",
+                mend="Remove one.",
+            )
+        orelse: ir.Statement | None = None
+        if with_else:
+            arm = with_else[0].orelse
+            if isinstance(arm, (ast.Send, ast.Bounce, ast.Drop)):
+                orelse = x.verdict(arm)[0]
+            else:
+                self.report.add(
+                    "E0804",
+                    "`relevant … else` takes a single verdict",
+                    arm.span if arm else with_else[0].span,
+                    why="The switch gives it; it has no state and computes nothing.",
+                    mend='Write `else drop "…"`, `else send PORT` or `else bounce`.',
+                )
+        return ContractBuilder(x).build(lines, orelse)
+
+    def _packet_handlers(self, scope: NfScope, decl: ast.NfDecl, passing: int) -> tuple[ir.PacketHandler, ...]:
+        found, taken = [], dict[int, Span]()
+        handlers = [i for i in decl.items if isinstance(i, ast.OnPacket)]
+        for handler in sorted(handlers, key=lambda h: not h.ports):
+            ports = self._handler_ports(scope, handler, taken)
+            x = Statements(self.shared, scope, packet=True)
+            x.mask = passing
+            body, ended = x.block(handler.body)
+            if not ended:
+                self._no_verdict(handler)
+            found.append(ir.PacketHandler(ports, tuple(body), handler.span))
+        if not handlers:
+            self.report.add(
+                "E0607",
+                "this NF handles no packets",
+                decl.name.span,
+                why="Every packet would be dropped, reason `no handler`.",
+                mend="Add `on packet { … }`.",
+            )
+        return tuple(found)
+
+    def _handler_ports(self, scope: NfScope, handler: ast.OnPacket, taken: dict[int, Span]) -> tuple[int, ...]:
+        if not handler.ports:
+            ports = [p for p in scope.ports.values() if p not in taken]
+            if not ports or any(s.start < 0 for s in taken.values()):
+                self._second_handler(handler, next(iter(taken.values()), handler.span))
+            taken.update({p: handler.span for p in ports})
+            return tuple(ports)
+        found = []
+        for ident in handler.ports:
+            if ident.text not in scope.ports:
+                self.report.add(
+                    "E0223",
+                    f"there is no port `{ident.text}`",
+                    ident.span,
+                    why="`on packet from P` names ports declared with `port`.",
+                    mend=did_you_mean(ident.text, scope.ports),
+                )
+                continue
+            port = scope.ports[ident.text]
+            if port in taken:
+                self._second_handler(handler, taken[port])
+            taken[port] = handler.span
+            found.append(port)
+        return tuple(found)
+
+    def _second_handler(self, handler: ast.OnPacket, first: Span) -> None:
+        self.report.add(
+            "E0608",
+            "this port already has a handler",
+            Span(handler.span.file, handler.span.start, handler.body.span.start),
+            also=[(first, "first handler here")],
+            why="A packet has one verdict, so a port has one handler; `on packet` without ports takes those left over.",
+            mend="Join the handlers, or name other ports.",
+        )
+
+    def _no_verdict(self, handler: ast.OnPacket) -> None:
+        end = handler.body.span.end
+        self.report.add(
+            "E0609",
+            "not every path through this handler ends in a verdict",
+            Span(handler.span.file, end - 1, end),
+            label="this end can be reached",
+            also=[(Span(handler.span.file, handler.span.start, handler.body.span.start), "in this handler")],
+            why="A packet is sent, bounced or dropped, never forgotten.",
+            mend='End with `send PORT;`, `bounce;` or `drop "reason";`.',
+        )
+
+    def _end_handlers(self) -> dict[str, ir.EndHandler]:
+        found: dict[str, ir.EndHandler] = {}
+        for scope, decl in self.scopes:
+            for item in decl.items:
+                if isinstance(item, ast.OnEnd):
+                    handler = self._end_handler(scope, item)
+                    if handler is not None and handler.map in found:
+                        self.report.add(
+                            "E0608",
+                            f"`{handler.map}` already has an `on end`",
+                            item.map.span,
+                            also=[(found[handler.map].span, "first one here")],
+                            why="There is one, so that the order is plain.",
+                            mend="Join them.",
+                        )
+                    elif handler is not None:
+                        found[handler.map] = handler
+        return found
+
+    def _end_handler(self, scope: NfScope, item: ast.OnEnd) -> ir.EndHandler | None:
+        decl = scope.state.get(item.map.text)
+        if not isinstance(decl, ir.MapDecl):
+            self.report.add(
+                "E0523",
+                f"there is no map `{item.map.text}`",
+                item.map.span,
+                why="`on end` follows the entries of a map or set.",
+                mend=did_you_mean(item.map.text, scope.state),
+            )
+            return None
+        x = Statements(self.shared, scope, packet=False)
+        value = decl.value.item if isinstance(decl.value, t.FromPool) else decl.value or t.BOOL
+        types = (decl.key, value, t.END)
+        slots = tuple(x.bind(n, ty) for n, ty in zip(item.names, types, strict=True))
+        body, _ = x.block(item.body)
+        return ir.EndHandler(decl.name, (slots[0], slots[1], slots[2]), tuple(body), item.span)
+
+    def _timers(self) -> tuple[ir.Timer, ...]:
+        found = []
+        for scope, decl in self.scopes:
+            for item in decl.items:
+                if isinstance(item, ast.Every):
+                    x = Statements(self.shared, scope, packet=False)
+                    period = x.constant(item.period, t.DURATION)
+                    if period == 0:
+                        self.report.add(
+                            "E0610",
+                            "a timer's period must be longer than nothing",
+                            item.period.span,
+                            why="It would run without end at one instant.",
+                            mend="Give a duration above zero.",
+                        )
+                    body, _ = x.block(item.body)
+                    found.append(ir.Timer(period or 1, tuple(body), item.span))
+        return tuple(found)
+
+    # ------------------------------------------------------------ together
+
+    def _assemble(self, scope: NfScope, decl: ast.NfDecl, parser: ir.Parser) -> ir.Program:
+        contract = self._contract(scope, decl)
+        passing = contract.passing if contract else parser.all_classes
+        plans = [i for i in decl.items if isinstance(i, ast.Schedule)]
+        loads = [i for i in decl.items if isinstance(i, ast.Traffic)]
+        for extra in (*plans[1:], *loads[1:]):
+            self.report.add(
+                "E0203",
+                f"`{'schedule' if isinstance(extra, ast.Schedule) else 'traffic'}` is declared twice",
+                extra.span,
+                why="There is one of each.",
+                mend="Join them.",
+            )
+        packet_handlers = self._packet_handlers(scope, decl, passing)
+        scheduled = passing if contract and isinstance(contract.orelse, ir.Drop) else parser.all_classes
+        return ir.Program(
+            name=decl.name.text,
+            doc=decl.doc,
+            file=self.module.name,
+            ports=tuple(scope.ports),
+            params={s.prefix + n: (ty, v) for s, _ in self.scopes for n, (ty, v, _) in s.params.items()},
+            headers=self.shared.headers,
+            parser=parser,
+            fns=self.shared.fns,
+            config={c.name: c for s, _ in self.scopes for c in s.config.values()},
+            state={d.name: d for s, _ in self.scopes for d in s.state.values()},
+            contract=contract,
+            packet_handlers=packet_handlers,
+            end_handlers=self._end_handlers(),
+            timers=self._timers(),
+            schedule=schedules.schedule(self.shared, scope, plans[0] if plans else None, decl.name.span, scheduled),
+            traffic=schedules.traffic(self.shared, scope, loads[0]) if loads else None,
+            properties=properties(self.shared, scope, [i for i in decl.items if isinstance(i, ast.Property)]),
+            span=decl.span,
+            sources=self.report.sources,
+        )
+
+
+def _fold(x: Expressions, e: ir.Expr) -> Any:
+    from polysome.ir.fold import NotConstant, Undefined, fold
+
+    try:
+        return fold(e)
+    except (NotConstant, Undefined):
+        x.report.add(
+            "E0303",
+            "this must be known when the NF is compiled",
+            e.span,
+            why="Params are fixed before the first packet.",
+            mend="Use literals, `const`s and `param`s.",
+        )
+        return None

@@ -1,0 +1,416 @@
+"""Expressions: AST to typed IR (LANGUAGE.md section 3).
+
+`expr(node, want)` types a node; `want` is the type that a literal in it should take. What is wrong is reported once;
+the result then has type WRONG, which agrees with everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.ir.classes import split
+from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.semantics import names, operators
+from polysome.semantics.scope import Local, NfScope
+from polysome.semantics.type_resolver import TypeResolver
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import Report, did_you_mean
+from polysome.syntax.spans import Span
+
+
+@dataclass
+class Shared:
+    """What all scopes of one NF have in common."""
+
+    report: Report
+    parser: ir.Parser | None = None
+    headers: dict[str, ir.Header] = field(default_factory=dict)
+    fns: dict[str, ir.Fn] = field(default_factory=dict)
+    fn_types: dict[str, tuple[tuple[t.Type, ...], t.Type]] = field(default_factory=dict)
+    root: NfScope | None = None
+    slots: int = 0
+
+    def slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
+
+
+class Expressions:
+    """Types expressions in a scope. `allowed` holds what may be used here: packet, state, write, config, class."""
+
+    def __init__(self, shared: Shared, scope: NfScope, allowed: frozenset[str]) -> None:
+        self.shared = shared
+        self.report = shared.report
+        self.scope = scope
+        self.allowed = allowed
+        self.locals: list[dict[str, Local]] = [{}]
+        self.own: ir.Header | None = None
+        self.stack_tops: dict[str, int] = {}  # in a select: the place of `v[last]`
+        self.mask = shared.parser.all_classes if shared.parser else 0
+        self.types = TypeResolver(scope, shared.report, self.constant, self.bucket_type)
+
+    # ------------------------------------------------------------ entry points
+
+    def expr(self, node: ast.Expr, want: t.Type | None = None) -> ir.Expr:
+        """The typed expression, coerced to `want` if given."""
+        found = self._expr(node, want)
+        return found if want is None else self.coerce(found, want)
+
+    def value(self, node: ast.Expr) -> ir.Expr:
+        """An expression that must have a type of its own: E0302 for a bare literal."""
+        found = self._expr(node, None)
+        if isinstance(found, (ir.Length, ir.StateLen)):
+            return replace(found, type=t.U64)
+        if isinstance(found.type, t.Literal):
+            self.report.add(
+                "E0302",
+                "this number has no width",
+                node.span,
+                why="A literal takes the width of what it meets, and here it meets nothing.",
+                mend="Say the width: `5 as u32`, or give the name a type: `let x: u32 = 5;`.",
+            )
+            return self.wrong(node.span)
+        return found
+
+    def constant(self, node: ast.Expr, want: t.Type) -> Any:
+        """The value of a constant expression of type `want`; None if it was reported."""
+        found = self.expr(node, want)
+        if found.type == t.WRONG:
+            return None
+        try:
+            return fold(found)
+        except NotConstant:
+            self.report.add(
+                "E0303",
+                "this must be known when the NF is compiled",
+                node.span,
+                why="Sizes, bounds and declarations are fixed before the first packet.",
+                mend="Use literals, `const`s and `param`s.",
+            )
+        except Undefined as error:
+            self.report.add("E0304", f"{error} in a constant", node.span, why="It has no value.", mend="Mend the operand.")
+        return None
+
+    def wrong(self, span: Span) -> ir.Expr:
+        return ir.Const(span, t.WRONG, 0)
+
+    # ------------------------------------------------------------ coercion
+
+    def coerce(self, e: ir.Expr, want: t.Type) -> ir.Expr:
+        """`e` as `want`: literals take widths, rows and owned values are read, enums with a width convert."""
+        have = e.type
+        if have == want or t.WRONG in (have, want):
+            return e
+        if isinstance(have, t.Literal):
+            return self._literal_as(e, want)
+        if isinstance(have, (t.Ref, t.FromPool)) and not isinstance(want, type(have)):
+            inner = have.row if isinstance(have, t.Ref) else have.item
+            return self.coerce(ir.Deref(e.span, inner, e), want)
+        if isinstance(have, t.Enum) and have.width is not None and want == t.Bits(have.width):
+            return ir.Cast(e.span, want, e, False)
+        if isinstance(have, t.Quantity) and have.name == "percent" and want == t.LITERAL:
+            return e
+        if isinstance(have, t.SetOf) and isinstance(want, t.SetOf) and isinstance(e, ir.Make):
+            return replace(e, type=want, items=tuple(self.coerce(i, want.item) for i in e.items))
+        if isinstance(have, t.Tuple) and isinstance(want, t.Tuple) and isinstance(e, ir.Make) and len(have.items) == len(want.items):
+            return replace(e, type=want, items=tuple(self.coerce(i, w) for i, w in zip(e.items, want.items, strict=True)))
+        if isinstance(have, t.ByteString) and isinstance(want, t.Bits) and isinstance(e, (ir.PayloadBytes, ir.RestBytes)):
+            return self._bytes_as(e, want)
+        self._mismatch(e, want)
+        return self.wrong(e.span)
+
+    def _literal_as(self, e: ir.Expr, want: t.Type) -> ir.Expr:
+        if isinstance(e, ir.Const) and isinstance(want, t.Quantity) and e.value == 0:
+            return replace(e, type=want)
+        width = t.width(want) if isinstance(want, t.Bits) else None
+        if width is None:
+            if isinstance(want, t.Literal):
+                return e
+            self._mismatch(e, want)
+            return self.wrong(e.span)
+        if isinstance(e, ir.Const):
+            if e.value >> width:
+                self.report.add(
+                    "E0305",
+                    f"{e.value} does not fit {want}",
+                    e.span,
+                    why=f"The largest {want} is {(1 << width) - 1}; nothing is cut silently.",
+                    mend="Use a wider type, or cut it yourself with `as` after giving it a width.",
+                )
+                return self.wrong(e.span)
+            return replace(e, type=want)
+        return operators.retype(e, want)
+
+    def _bytes_as(self, e: ir.PayloadBytes | ir.RestBytes, want: t.Bits) -> ir.Expr:
+        self._mismatch(e, want)
+        return self.wrong(e.span)
+
+    def _mismatch(self, e: ir.Expr, want: t.Type) -> None:
+        have = e.type
+        mend = ""
+        if isinstance(have, t.Bits) and isinstance(want, t.Bits):
+            mend = f"Write `as {want}`: it {'cuts' if have.width > want.width else 'extends with zeros'}."
+        elif isinstance(want, t.Quantity) and isinstance(have, t.Literal):
+            example = {"duration": "30s", "bytes": "64KB", "bitrate": "10Mbps", "packetrate": "1Kpps"}.get(want.name, "")
+            mend = f"Give it a unit: `{example}`." if example else ""
+        elif isinstance(have, t.Optional):
+            mend = "Take it apart with `let x = … else …;` or `if let x = …`."
+        self.report.add(
+            "E0301",
+            f"{want} was expected here, but this is {_a(have)}",
+            e.span,
+            label=str(have),
+            why="Types never change by themselves, so that no bit is lost unseen.",
+            mend=mend,
+        )
+
+    # ------------------------------------------------------------ nodes
+
+    def _expr(self, node: ast.Expr, want: t.Type | None) -> ir.Expr:
+        match node:
+            case ast.Number():
+                return self._number(node)
+            case ast.AddressLiteral():
+                return self._address(node)
+            case ast.BoolLiteral():
+                return ir.Const(node.span, t.BOOL, node.value)
+            case ast.Text():
+                return ir.Const(node.span, t.STR, node.value)
+            case ast.Name() | ast.Member():
+                return names.resolve(self, node)
+            case ast.Index() | ast.Range():
+                return names.index(self, node)
+            case ast.BitSlice():
+                return self._bit_slice(node)
+            case ast.Call():
+                return names.call(self, node)
+            case ast.Unary() | ast.Binary():
+                return operators.operate(self, node, want)
+            case ast.Cast():
+                return operators.cast(self, node)
+            case ast.TupleExpr():
+                return self._tuple(node, want)
+            case ast.SetExpr():
+                return self._set(node, want)
+            case ast.StructExpr():
+                return self._struct(node)
+            case ast.IfExpr():
+                return self._choose(node, want)
+            case _:
+                self.report.add(
+                    "E0306",
+                    "quantifiers belong into properties",
+                    node.span,
+                    why="A handler sees one packet; a property sees the whole trace.",
+                    mend="Move it into a `property`, or use state.",
+                )
+                return self.wrong(node.span)
+
+    def _number(self, node: ast.Number) -> ir.Expr:
+        if node.unit == "":
+            return ir.Const(node.span, t.LITERAL, node.value)
+        return ir.Const(node.span, t.Quantity(node.unit), node.value)
+
+    def _address(self, node: ast.AddressLiteral) -> ir.Expr:
+        if node.kind == "prefix":
+            from polysome.kinds.values import Prefix
+
+            return ir.Const(node.span, t.PREFIX, Prefix(node.bits, node.value, node.length or 0))
+        return ir.Const(node.span, {"ipv4": t.IPV4, "ipv6": t.IPV6, "mac": t.MAC}[node.kind], node.value)
+
+    def _bit_slice(self, node: ast.BitSlice) -> ir.Expr:
+        base = self.value(node.base)
+        if base.type == t.WRONG:
+            return base
+        high, low = self.constant(node.high, t.LITERAL), self.constant(node.low, t.LITERAL)
+        width = t.width(base.type) if isinstance(base.type, (t.Bits, t.Address)) else None
+        if high is None or low is None:
+            return self.wrong(node.span)
+        if width is None or not width > high >= low:
+            self.report.add(
+                "E0307",
+                f"this slice is not inside {_a(base.type)}",
+                node.span,
+                why="`x[high:low]` takes bits high to low, both included; bit 0 is the least.",
+                mend=f"Bits go from {width - 1} to 0." if width else "Only integers and addresses have bits.",
+            )
+            return self.wrong(node.span)
+        return ir.BitSlice(node.span, t.Bits(high - low + 1), base, high, low)
+
+    def _tuple(self, node: ast.TupleExpr, want: t.Type | None) -> ir.Expr:
+        wants: tuple[t.Type | None, ...] = (None,) * len(node.items)
+        if isinstance(want, t.Tuple) and len(want.items) == len(node.items):
+            wants = want.items
+        items = tuple(self.expr(i, w) for i, w in zip(node.items, wants, strict=True))
+        return ir.Make(node.span, t.Tuple(tuple(i.type for i in items)), items)
+
+    def _set(self, node: ast.SetExpr, want: t.Type | None) -> ir.Expr:
+        item_type = want.item if isinstance(want, t.SetOf) else None
+        items = [self.expr(i, item_type) for i in node.items]
+        if item_type is None:
+            typed = [i.type for i in items if not isinstance(i.type, t.Literal)]
+            item_type = typed[0] if typed else t.LITERAL
+            items = [self.coerce(i, item_type) for i in items]
+        return ir.Make(node.span, t.SetOf(item_type), tuple(items))
+
+    def _struct(self, node: ast.StructExpr) -> ir.Expr:
+        if node.name.text not in self.scope.names.types:
+            self.report.add(
+                "E0204",
+                f"there is no type `{node.name.text}`",
+                node.name.span,
+                why="A struct literal begins with the name of a struct.",
+                mend=did_you_mean(node.name.text, self.scope.names.types),
+            )
+            return self.wrong(node.span)
+        type = self.types.named(node.name.text)
+        if not isinstance(type, t.Struct):
+            return self.wrong(node.span)
+        given = self.inits(node.fields, dict(type.fields), f"struct `{type.name}`", node.name.span)
+        if len(given) < len(type.fields):
+            return self.wrong(node.span)
+        return ir.Make(node.span, type, tuple(given[name] for name, _ in type.fields))
+
+    def inits(
+        self, fields: tuple[ast.FieldInit, ...], types: dict[str, t.Type], what: str, span: Span, optional: frozenset[str] = frozenset()
+    ) -> dict[str, ir.Expr]:
+        """`name: value` pairs against the members they set; all but `optional` must be there."""
+        found: dict[str, ir.Expr] = {}
+        for init in fields:
+            name = init.name.text
+            if name not in types:
+                self.report.add(
+                    "E0308",
+                    f"{what} has no member `{name}`",
+                    init.name.span,
+                    why="Only declared members can be set.",
+                    mend=did_you_mean(name, types),
+                )
+                self._expr(init.value, None)
+                continue
+            if name in found:
+                self.report.add(
+                    "E0309", f"`{name}` is set twice", init.name.span, why="Which one counts?", mend="Remove one."
+                )
+            found[name] = self.expr(init.value, types[name])
+        missing = [n for n in types if n not in found and n not in optional and n not in {f.name.text for f in fields}]
+        if missing:
+            self.report.add(
+                "E0310",
+                f"{what} needs " + ", ".join(f"`{m}`" for m in missing),
+                span,
+                why="Every member without a default must be given.",
+                mend="Add " + ", ".join(f"`{m}: …`" for m in missing) + ".",
+            )
+        return found
+
+    def _choose(self, node: ast.IfExpr, want: t.Type | None) -> ir.Expr:
+        if node.condition.binding is not None or node.then.value is None or node.orelse is None or node.orelse.value is None:
+            self.report.add(
+                "E0311",
+                "this `if` has no value on every path",
+                node.span,
+                why="As a value, an `if` needs both branches, each ending in an expression without semicolon; `if let` is a statement.",
+                mend="Add the missing branch or value, or make it a statement.",
+            )
+            return self.wrong(node.span)
+        condition = self.expr(node.condition.value, t.BOOL)
+        before = self.mask
+        yes, no = self.split(condition, before)
+        self.mask = yes
+        then = self._value_block(node.then, want)
+        self.mask = no
+        orelse = self._value_block(node.orelse, want if want is not None else self._branch_want(then))
+        self.mask = before
+        then, orelse = operators.unify(self, then, orelse)
+        return ir.Choose(node.span, then.type, condition, then, orelse)
+
+    def _branch_want(self, then: ir.Expr) -> t.Type | None:
+        return None if isinstance(then.type, (t.Literal, t.Wrong)) else then.type
+
+    def _value_block(self, block: ast.Block, want: t.Type | None) -> ir.Expr:
+        """A block inside an expression: `let`s, then the value."""
+        self.locals.append({})
+        lets: list[tuple[int, ir.Expr, Span]] = []
+        for s in block.statements:
+            if isinstance(s, ast.Let) and s.orelse is None and not s.binding.tuple:
+                value = self.let_value(s)
+                lets.append((self.bind(s.binding.names[0], value.type), value, s.span))
+            else:
+                self.report.add(
+                    "E0312",
+                    "only `let` can stand inside an expression",
+                    s.span,
+                    why="The order of effects inside an expression would be hard to see.",
+                    mend="Make it a statement of its own before.",
+                )
+        assert block.value is not None
+        body = self.expr(block.value, want)
+        for slot, value, span in reversed(lets):
+            body = ir.LetIn(span, body.type, slot, value, body)
+        self.locals.pop()
+        return body
+
+    # ------------------------------------------------------------ locals, classes
+
+    def let_value(self, node: ast.Let) -> ir.Expr:
+        """The value of a `let`, with the type written there if any."""
+        if node.binding.type is not None:
+            return self.expr(node.value, self.types.resolve(node.binding.type))
+        return self.value(node.value)
+
+    def bind(self, name: ast.Ident, type: t.Type) -> int:
+        """A new local in the innermost scope; E0203 if the scope has one of that name."""
+        slot = self.shared.slot()
+        if name.text in self.locals[-1]:
+            from polysome.semantics.scope import duplicate
+
+            duplicate(self.report, name, self.locals[-1][name.text].span)
+        self.locals[-1][name.text] = Local(slot, type, name.span)
+        return slot
+
+    def split(self, condition: ir.Expr, mask: int) -> tuple[int, int]:
+        """The parse classes of `mask` for which `condition` may be true, and may be false."""
+        parser = self.shared.parser
+        return split(condition, mask, parser) if parser else (mask, mask)
+
+    def bucket_type(self, node: ast.TypeName) -> t.Type:
+        """`token_bucket` or `token_bucket(rate, burst)`."""
+        if not node.values:
+            return t.Bucket("", None, None)
+        if len(node.values) != 2:
+            self.report.add(
+                "E0211",
+                "a token bucket has a rate and a burst",
+                node.span,
+                why="`token_bucket(rate, burst)` fixes both; `token_bucket` alone leaves them to each use.",
+                mend="Write for example `token_bucket(10Mbps, 64KB)`.",
+            )
+            return t.WRONG
+        rate, burst = self.bucket_args(node.values[0], node.values[1])
+        if t.WRONG in (rate.type, burst.type):
+            return t.WRONG
+        return t.Bucket("packets" if rate.type == t.PACKETRATE else "bytes", rate, burst)
+
+    def bucket_args(self, rate_node: ast.Expr, burst_node: ast.Expr) -> tuple[ir.Expr, ir.Expr]:
+        """A rate and the burst that fits it: bitrate with bytes, packetrate with a number."""
+        rate = self._expr(rate_node, None)
+        if rate.type not in (t.BITRATE, t.PACKETRATE, t.WRONG):
+            self.report.add(
+                "E0212",
+                f"a rate was expected here, but this is {_a(rate.type)}",
+                rate_node.span,
+                why="A bucket is filled with bits per second (then it counts bytes) or packets per second.",
+                mend="Write for example `10Mbps` or `1Kpps`.",
+            )
+            rate = self.wrong(rate_node.span)
+        burst = self.expr(burst_node, t.U64 if rate.type == t.PACKETRATE else t.BYTES)
+        return rate, burst
+
+
+def _a(type: t.Type) -> str:
+    text = str(type)
+    return text if text in ("bytes", "text") or text.startswith("(") else ("an " if text[0] in "aeio" else "a ") + text

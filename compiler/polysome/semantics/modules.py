@@ -1,0 +1,137 @@
+"""Files and what they `use` (LANGUAGE.md L1.9). The AST of every file read is cached by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+
+from polysome.resources import folder
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import Report, did_you_mean
+from polysome.syntax.spans import Source, Span
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A file and, transitively, all that it uses: `visible` has them in the order of use, itself last."""
+
+    name: str
+    ast: ast.File
+    visible: tuple[Module, ...]
+
+
+class Loader:
+    """Loads modules; each file once."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._modules: dict[Path, Module | None] = {}
+        self._loading: list[Path] = []
+
+    def load(self, path: Path, shown: str) -> Module | None:
+        """The module in `path`, or None if it has errors (reported)."""
+        path = path.resolve()
+        if path in self._modules:
+            return self._modules[path]
+        self._loading.append(path)
+        self._modules[path] = None
+        tree = self._parse(path, shown)
+        if tree is not None:
+            used: list[Module] = []
+            for use in _uses(tree):
+                module = self.resolve(use, path)
+                for m in module.visible if module else ():
+                    if m not in used:
+                        used.append(m)
+            module = Module(shown, tree, ())
+            object.__setattr__(module, "visible", (*used, module))
+            self._modules[path] = module
+        self._loading.pop()
+        return self._modules[path]
+
+    def resolve(self, use: ast.Use, user: Path) -> Module | None:
+        """The module that `use` in the file `user` names."""
+        relative = Path(*use.path.split(".")).with_suffix(".nf")
+        roots = ((user.parent, ""), (folder("stdlib"), "stdlib/"))
+        for root, prefix in roots:
+            candidate = (root / relative).resolve()
+            if candidate.is_file():
+                if candidate in self._loading:
+                    self._circle(use)
+                    return None
+                shown = prefix + str(relative) if prefix else os.path.relpath(candidate)
+                return self.load(candidate, shown)
+        self._not_found(use)
+        return None
+
+    def _circle(self, use: ast.Use) -> None:
+        self.report.add(
+            "E0202",
+            f"`{use.path}` uses itself, in a circle",
+            use.span,
+            why="A file's declarations must be known before those that use it.",
+            mend="Move what both files need into a third one.",
+        )
+
+    def _not_found(self, use: ast.Use) -> None:
+        library = folder("stdlib")
+        known = [".".join(p.relative_to(library).with_suffix("").parts) for p in library.rglob("*.nf")]
+        self.report.add(
+            "E0201",
+            f"there is no file for `{use.path}`",
+            use.span,
+            why="It was looked for beside this file and in the standard library.",
+            mend=did_you_mean(use.path, known),
+        )
+
+    def _parse(self, path: Path, shown: str) -> ast.File | None:
+        text = path.read_text(encoding="utf-8")
+        entry = _cache_folder() / hashlib.sha256(f"{_version()}\0{shown}\0{text}".encode()).hexdigest()
+        try:
+            tree: ast.File = pickle.loads(entry.read_bytes())
+            self.report.sources[shown] = Source(shown, text)
+            return tree
+        except (OSError, pickle.UnpicklingError, EOFError, AttributeError, TypeError, ImportError):
+            pass
+        from polysome.syntax.parse import parse  # ANTLR is slow to import and rarely needed
+
+        before = len(self.report.errors)
+        parsed = parse(shown, text, self.report)
+        if parsed is not None and len(self.report.errors) == before:
+            _store(entry, parsed)
+        return parsed
+
+
+def _uses(tree: ast.File) -> list[ast.Use]:
+    return [item for item in tree.items if isinstance(item, ast.Use)]
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "polysome"
+
+
+def _version() -> str:
+    """Changes with the front end's sources, so that an old cache is never read by a new compiler."""
+    syntax = Path(__file__).resolve().parent.parent / "syntax"
+    stats = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in sorted(syntax.rglob("*.py"))]
+    return hashlib.sha256(repr(stats).encode()).hexdigest()
+
+
+def _store(entry: Path, tree: ast.File) -> None:
+    """Best effort: a cache that cannot be written costs time, nothing else."""
+    try:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        scratch = entry.with_name(f"{entry.name}.{os.getpid()}")
+        scratch.write_bytes(pickle.dumps(tree, protocol=5))
+        scratch.replace(entry)
+    except OSError:
+        pass
+
+
+def entire(file: str) -> Span:
+    """A span for messages about a file as a whole."""
+    return Span(file, 0, 0)

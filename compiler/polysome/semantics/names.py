@@ -1,0 +1,626 @@
+"""Names in expressions: locals, the NF's own, packet values, headers, enum members; indexing, slices and calls.
+
+A dotted name is tried as a local or value first, then as a header (LANGUAGE.md L1.6, L4.11, L5.1 to L5.4).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.semantics import state_access
+from polysome.semantics.scope import NfScope
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from polysome.semantics.expressions import Expressions
+
+PACKET_WORDS = ("len", "in_port", "payload")
+_LONGEST_SLICE = 16
+
+
+# ---------------------------------------------------------------- names and members
+
+
+def resolve(x: Expressions, node: ast.Name | ast.Member) -> ir.Expr:
+    """A name, or a member of something."""
+    if isinstance(node, ast.Name):
+        found = _value(x, node)
+        return found if found is not None else _unknown(x, node)
+    header = _header(x, node)
+    if header is not None:
+        return header
+    if isinstance(node.base, ast.Name) and _value_exists(x, node.base.text) is False:
+        enum = _enum_member(x, node)
+        if enum is not None:
+            return enum
+    block = _block(x, node.base)
+    if block is not None:
+        return _block_member(x, block, node)
+    special = state_access.member(x, node) or _length(x, node)
+    if special is not None:
+        return special
+    return _member(x, node)
+
+
+def _value_exists(x: Expressions, name: str) -> bool:
+    return any(name in scope for scope in x.locals) or name in x.scope.declared or _is_packet_value(x, name)
+
+
+def _is_packet_value(x: Expressions, name: str) -> bool:
+    parser = x.shared.parser
+    return name in PACKET_WORDS or bool(parser and name in parser.values)
+
+
+def _value(x: Expressions, node: ast.Name) -> ir.Expr | None:
+    """What a bare name means as a value, or None."""
+    name, span = node.text, node.span
+    for scope in reversed(x.locals):
+        if name in scope:
+            return ir.Local(span, scope[name].type, scope[name].slot, name)
+    if x.own is not None and (i := x.own.index(name)) is not None:
+        return ir.HeaderField(span, x.own.fields[i].type, -1, i)
+    found = _nf_value(x, x.scope, name, span)
+    if found is not None:
+        return found
+    if name == "now":
+        return ir.Now(span, t.TIME) if _may(x, "now", span, name) else x.wrong(span)
+    if _is_packet_value(x, name):
+        return _packet_value(x, name, span)
+    if name == "ports" and x.shared.root is not None:
+        return ir.Const(span, t.PORT_SET, frozenset(x.shared.root.ports.values()))
+    return _validity(x, name, span)
+
+
+def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr | None:
+    """A port, param, config item, scalar state or const of `scope`."""
+    if name in scope.ports:
+        return ir.Const(span, t.PORT, scope.ports[name])
+    if name in scope.params:
+        type, value, _ = scope.params[name]
+        return ir.Const(span, type, value)
+    if name in scope.config:
+        if not _may(x, "config", span, name):
+            return x.wrong(span)
+        return ir.Config(span, scope.config[name].type, scope.config[name].name)
+    if name in scope.state or name in scope.indexes:
+        return state_access.bare(x, scope, name, span)
+    if name in scope.names.values:
+        decl = scope.names.values[name]
+        if isinstance(decl, ast.ConstDecl):
+            type = x.types.resolve(decl.type)
+            return ir.Const(span, type, x.constant(decl.value, type))
+    return None
+
+
+def _may(x: Expressions, what: str, span: Span, name: str) -> bool:
+    """Is this kind of thing usable here? E0316 if not."""
+    if what in x.allowed:
+        return True
+    reasons = {
+        "packet": ("there is no packet here", "Only packet handlers see a packet; timers, `on end` and pure functions do not."),
+        "state": ("state cannot be used here", "Pure functions, constants and parsers depend on nothing but their arguments."),
+        "config": ("config cannot be used here", "This must be known when the NF is compiled."),
+        "now": ("time cannot be used here", "Pure functions, constants and parsers depend on nothing but their arguments."),
+    }
+    message, why = reasons[what]
+    x.report.add("E0316", f"`{name}`: {message}", span, why=why, mend="Pass what you need as an argument, or move the code.")
+    return False
+
+
+def _packet_value(x: Expressions, name: str, span: Span) -> ir.Expr:
+    if not _may(x, "packet", span, name):
+        return x.wrong(span)
+    if name == "len":
+        return ir.PacketLen(span, t.BYTES)
+    if name == "in_port":
+        return ir.InPort(span, t.PORT)
+    if name == "payload":
+        return ir.PayloadBytes(span, t.BYTE_STRING, 0, None)
+    assert x.shared.parser is not None
+    value = x.shared.parser.values[name]
+    return ir.PacketValue(span, value.value.type, name, "class" in x.allowed)
+
+
+def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
+    name = node.text
+    if name in x.scope.names.values:
+        mend, message = f"Call it: `{name}(…)`.", f"`{name}` is a function"
+    elif name in x.scope.names.types:
+        mend, message = "", f"`{name}` is a type, not a value"
+    elif _header_prefix(x, name):
+        mend, message = f"Say which header: `{name}.…`.", f"`{name}` alone is not a header"
+    else:
+        message = f"there is no `{name}` here"
+        mend = did_you_mean(name, known_values(x))
+    x.report.add("E0213", message, node.span, why="Names are looked for among locals, the NF's declarations, packet values and headers.", mend=mend)
+    return x.wrong(node.span)
+
+
+def known_values(x: Expressions) -> list[str]:
+    """Everything a bare name could mean here."""
+    parser = x.shared.parser
+    names = [n for scope in x.locals for n in scope] + x.scope.value_names() + ["now", *PACKET_WORDS]
+    if parser is not None:
+        names += [*parser.values, *parser.groups, *(i.name.split(".")[0].split("[")[0] for i in parser.instances)]
+    return names
+
+
+# ---------------------------------------------------------------- headers
+
+
+def flatten(node: ast.Expr) -> str | None:
+    """`a.b[0].c` as text, if the node is such a chain."""
+    match node:
+        case ast.Name():
+            return node.text
+        case ast.Member():
+            base = flatten(node.base)
+            return None if base is None else f"{base}.{node.name.text}"
+        case ast.Index(index=ast.Number() as index):
+            base = flatten(node.base)
+            return None if base is None else f"{base}[{index.value}]"
+        case ast.Index(index=ast.Name(text="last")):
+            base = flatten(node.base)
+            return None if base is None else f"{base}[last]"
+        case _:
+            return None
+
+
+def _header_prefix(x: Expressions, text: str) -> bool:
+    parser = x.shared.parser
+    return parser is not None and any(
+        n.startswith((text + ".", text + "[")) for n in (*(i.name for i in parser.instances), *parser.groups)
+    )
+
+
+def members_of(x: Expressions, text: str) -> tuple[int, ...] | None:
+    """The instances that a header or group name stands for."""
+    parser = x.shared.parser
+    if parser is None:
+        return None
+    if text.endswith("[last]") and text[:-6] in x.stack_tops:
+        text = f"{text[:-6]}[{x.stack_tops[text[:-6]]}]"
+    if text in parser.groups:
+        return parser.groups[text]
+    for i, instance in enumerate(parser.instances):
+        if instance.name == text:
+            return (i,)
+    return None
+
+
+def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
+    """`header.field`, or a dotted header name as a condition; None if it is neither."""
+    text = flatten(node)
+    if text is None:
+        return None
+    root = text.split(".")[0].split("[")[0]
+    if any(root in scope for scope in x.locals) or (root in x.scope.declared and root not in _roots(x)):
+        return None
+    base = flatten(node.base)
+    assert base is not None
+    instances = members_of(x, base)
+    if instances is not None:
+        whole = members_of(x, text)
+        if whole is not None and all(_field_type(x, i, node.name.text) is None for i in instances):
+            return _validity(x, text, node.span)
+        return field_read(x, instances, base, node.name, node.span)
+    if members_of(x, text) is not None:
+        return _validity(x, text, node.span)
+    if _header_prefix(x, base) and not _value_exists(x, root):
+        x.report.add(
+            "E0401",
+            f"the parser has no header `{base}`" if not _header_prefix(x, text) else f"`{text}` alone is not a header",
+            node.span,
+            why="Header names are fixed by the parser.",
+            mend=did_you_mean(text, header_names(x)),
+        )
+        return x.wrong(node.span)
+    return None
+
+
+def _roots(x: Expressions) -> set[str]:
+    parser = x.shared.parser
+    return {i.name.split(".")[0].split("[")[0] for i in parser.instances} if parser else set()
+
+
+def header_names(x: Expressions) -> list[str]:
+    parser = x.shared.parser
+    return [*(i.name for i in parser.instances), *parser.groups] if parser else []
+
+
+def _validity(x: Expressions, text: str, span: Span) -> ir.Expr | None:
+    """A header or group name as a condition."""
+    instances = members_of(x, text)
+    if instances is None:
+        return None
+    if not _may(x, "packet", span, text):
+        return x.wrong(span)
+    tests: list[ir.Expr] = [ir.Valid(span, t.BOOL, i) for i in instances]
+    result = tests[0]
+    for test in tests[1:]:
+        result = ir.Binary(span, t.BOOL, "or", result, test)
+    return result
+
+
+def _field_type(x: Expressions, instance: int, name: str) -> t.Type | None:
+    assert x.shared.parser is not None
+    header = x.shared.parser.instances[instance].header
+    index = header.index(name)
+    return None if index is None else header.fields[index].type
+
+
+def field_read(x: Expressions, instances: tuple[int, ...], text: str, name: ast.Ident, span: Span) -> ir.Expr:
+    """A field of a header, or of whichever header of a group is valid."""
+    if not _may(x, "packet", span, f"{text}.{name.text}"):
+        return x.wrong(span)
+    if not check_field(x, instances, text, name) or not check_valid(x, instances, text, span):
+        return x.wrong(span)
+    assert x.shared.parser is not None
+    parser = x.shared.parser
+    possible = [i for i in instances if x.mask & parser.having[i]] or [instances[-1]]
+    result: ir.Expr | None = None
+    for i in reversed(possible):
+        header = parser.instances[i].header
+        index = header.index(name.text)
+        assert index is not None
+        field = header.fields[index]
+        read: ir.Expr
+        if field.rest:
+            read = ir.RestBytes(span, t.BYTE_STRING, i, index, None, None)
+        else:
+            read = ir.HeaderField(span, field.type, i, index)
+        result = read if result is None else ir.Choose(span, read.type, ir.Valid(span, t.BOOL, i), read, result)
+    assert result is not None
+    return result
+
+
+def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast.Ident) -> bool:
+    """Does every member have the field, with one type? Reports E0402, E0403."""
+    assert x.shared.parser is not None
+    types = [_field_type(x, i, name.text) for i in instances]
+    if None in types:
+        common = set.intersection(
+            *({f.name for f in x.shared.parser.instances[i].header.fields} for i in instances)
+        )
+        x.report.add(
+            "E0402",
+            f"{text} has no field `{name.text}`",
+            name.span,
+            why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
+            mend=did_you_mean(name.text, common),
+        )
+        return False
+    if len(set(types)) > 1:
+        x.report.add(
+            "E0403",
+            f"the headers of `{text}` have different types for `{name.text}`",
+            name.span,
+            why="A group has the fields that all its headers have with the same type.",
+            mend="Test which header it is, and name that one.",
+        )
+        return False
+    return True
+
+
+def check_valid(x: Expressions, instances: tuple[int, ...], text: str, span: Span) -> bool:
+    """Is one of the headers valid on every parse class that gets here? E0404 if not."""
+    assert x.shared.parser is not None
+    parser = x.shared.parser
+    missing = x.mask
+    for i in instances:
+        missing &= ~parser.having[i]
+    if not missing:
+        return True
+    example = parser.classes[(missing & -missing).bit_length() - 1]
+    shown = " / ".join(parser.instances[i].name for i in example) or "no header at all"
+    x.report.add(
+        "E0404",
+        f"`{text}` may be absent here",
+        span,
+        label="not valid for every packet that gets here",
+        why=f"A packet that parses as {shown} has no {text}; its field has no value.",
+        mend=f"Test it first (`if {text} {{ … }}`, `require {text} else drop \"…\";`) or demand it with `relevant {text}… else …;`.",
+    )
+    return False
+
+
+# ---------------------------------------------------------------- members of values
+
+
+def _enum_member(x: Expressions, node: ast.Member) -> ir.Expr | None:
+    assert isinstance(node.base, ast.Name)
+    name = node.base.text
+    if name == "End":
+        type: t.Type = t.END
+    elif name in x.scope.names.types and isinstance(x.scope.names.types[name], ast.EnumDecl):
+        type = x.types.named(name)
+    else:
+        return None
+    if not isinstance(type, t.Enum):
+        return x.wrong(node.span)
+    number = type.number(node.name.text)
+    if number is None:
+        x.report.add(
+            "E0214",
+            f"enum `{name}` has no member `{node.name.text}`",
+            node.name.span,
+            why="Only declared members exist.",
+            mend=did_you_mean(node.name.text, [m for m, _ in type.members]),
+        )
+        return x.wrong(node.span)
+    return ir.Const(node.span, type, number)
+
+
+def _block(x: Expressions, node: ast.Expr) -> NfScope | None:
+    if isinstance(node, ast.Name) and not any(node.text in scope for scope in x.locals):
+        return x.scope.blocks.get(node.text)
+    return None
+
+
+def _block_member(x: Expressions, block: NfScope, node: ast.Member) -> ir.Expr:
+    found = _nf_value(x, block, node.name.text, node.span)
+    if found is not None:
+        return found
+    x.report.add(
+        "E0215",
+        f"the block has no `{node.name.text}`",
+        node.name.span,
+        why="A block offers its state, params, config and actions.",
+        mend=did_you_mean(node.name.text, block.declared),
+    )
+    return x.wrong(node.span)
+
+
+def _length(x: Expressions, node: ast.Member) -> ir.Expr | None:
+    """`.len` of payload, options and config tables."""
+    if node.name.text != "len":
+        return None
+    if isinstance(node.base, ast.Name) and node.base.text == "payload" and not any("payload" in s for s in x.locals):
+        return ir.PayloadLen(node.span, t.BYTES) if _may(x, "packet", node.span, "payload.len") else x.wrong(node.span)
+    base = x._expr(node.base, None)
+    if isinstance(base, ir.RestBytes):
+        return ir.RestBytes(node.span, t.BYTES, base.instance, base.field, None, None)
+    if isinstance(base.type, (t.ListOf, t.SetOf, t.Table)):
+        return ir.Length(node.span, t.LITERAL, base)
+    return None
+
+
+def _member(x: Expressions, node: ast.Member) -> ir.Expr:
+    """A member of a struct, tuple, row or index entry; or a pure function of one argument."""
+    base = x._expr(node.base, None)
+    while isinstance(base.type, (t.Ref, t.FromPool)):
+        base = ir.Deref(base.span, base.type.row if isinstance(base.type, t.Ref) else base.type.item, base)
+    type, name = base.type, node.name.text
+    if type == t.WRONG:
+        return base
+    if isinstance(type, t.Struct) and (i := type.index(name)) is not None:
+        return ir.Get(node.span, type.fields[i][1], base, i)
+    if isinstance(type, t.Tuple) and name.isdigit() and int(name) < len(type.items):
+        return ir.Get(node.span, type.items[int(name)], base, int(name))
+    if isinstance(type, t.Entry) and name in ("key", "value"):
+        return ir.Get(node.span, type.key if name == "key" else type.value, base, 0 if name == "key" else 1)
+    decl = x.scope.names.values.get(name)
+    if isinstance(decl, ast.FnDecl) and len(decl.params) == 1:
+        return _call_fn(x, decl, [ast.Argument(node.base.span, None, node.base)], node.span)
+    known = [n for n, _ in type.fields] if isinstance(type, t.Struct) else []
+    mend = did_you_mean(name, known)
+    if isinstance(type, t.Optional):
+        mend = "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
+    x.report.add(
+        "E0308", f"{type} has no member `{name}`", node.name.span, why="Only declared members can be read.", mend=mend
+    )
+    return x.wrong(node.span)
+
+
+# ---------------------------------------------------------------- indexing and slices
+
+
+def index(x: Expressions, node: ast.Index | ast.Range) -> ir.Expr:
+    """`base[i]`, `base[a..b]`."""
+    if isinstance(node, ast.Range):
+        return _slice(x, node)
+    text = flatten(node)
+    if text is not None and members_of(x, text) is not None:
+        found = _validity(x, text, node.span)
+        assert found is not None
+        return found
+    found = state_access.index(x, node)
+    if found is not None:
+        return found
+    base = x._expr(node.base, None)
+    if isinstance(base.type, t.ListOf):
+        row = t.Ref(base.name, base.type.item) if isinstance(base, ir.Config) else base.type.item
+        return ir.ListIndex(node.span, row, base, _index_value(x, node.index))
+    if isinstance(base.type, t.Table) and base.type.kind == "maglev":
+        assert isinstance(base, ir.Config)
+        return ir.ListIndex(node.span, t.Ref(base.name, base.type.value), base, x.expr(node.index, t.U64))
+    if isinstance(base.type, t.Table):
+        return ir.Const(node.span, t.Optional(base.type.value), None)
+    if base.type != t.WRONG:
+        x.report.add(
+            "E0317",
+            f"{base.type} cannot be indexed",
+            node.span,
+            why="Lists, arrays, maps and tables have an index; integers are sliced with `x[high:low]`.",
+            mend="",
+        )
+    return x.wrong(node.span)
+
+
+def _index_value(x: Expressions, node: ast.Expr) -> ir.Expr:
+    """Any integer."""
+    value = x._expr(node, None)
+    if isinstance(value.type, t.Literal):
+        return x.coerce(value, t.U64)
+    if isinstance(value.type, (t.Bits, t.Wrong)):
+        return value
+    return x.coerce(value, t.U64)
+
+
+def _slice(x: Expressions, node: ast.Range) -> ir.Expr:
+    """`payload[a..b]`, `ipv4.options[a..b]`: up to 16 bytes are an integer, more a byte string for `emit`."""
+    base = x._expr(node.base, None)
+    low, high = x.constant(node.low, t.LITERAL), x.constant(node.high, t.LITERAL)
+    if low is None or high is None or base.type == t.WRONG:
+        return x.wrong(node.span)
+    if not isinstance(base, (ir.PayloadBytes, ir.RestBytes)) or high <= low:
+        x.report.add(
+            "E0318",
+            "this is no slice of bytes",
+            node.span,
+            why="`payload[a..b]` and a header's `rest` field have bytes a to b, b excluded and above a.",
+            mend="Integers are sliced by bits: `x[high:low]`.",
+        )
+        return x.wrong(node.span)
+    type = t.Bits(8 * (high - low)) if high - low <= _LONGEST_SLICE else t.BYTE_STRING
+    if isinstance(base, ir.PayloadBytes):
+        return ir.PayloadBytes(node.span, type, low, high)
+    return ir.RestBytes(node.span, type, base.instance, base.field, low, high)
+
+
+def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:
+    """`k in state`, `k in config map`; None if the right side is something else."""
+    found = state_access.contains(x, node)
+    if found is not None:
+        return found
+    if isinstance(node.right, ast.Name) and (decl := x.scope.config.get(node.right.text)) is not None:
+        if isinstance(decl.type, t.Table) and decl.type.kind == "map":
+            key = x.expr(node.left, decl.type.key)
+            return ir.InSet(node.span, t.BOOL, key, ir.Config(node.right.span, decl.type, decl.name))
+    return None
+
+
+# ---------------------------------------------------------------- calls
+
+
+def call(x: Expressions, node: ast.Call) -> ir.Expr:
+    """A builtin, a pure function, or a method of state."""
+    if isinstance(node.callee, ast.Member):
+        found = state_access.method(x, node)
+        if found is not None:
+            return found
+        decl = x.scope.names.values.get(node.callee.name.text)
+        if isinstance(decl, ast.FnDecl):
+            return _call_fn(x, decl, [ast.Argument(node.callee.base.span, None, node.callee.base), *node.args], node.span)
+    if isinstance(node.callee, ast.Name):
+        name = node.callee.text
+        builtin = _BUILTINS.get(name)
+        if builtin is not None:
+            return builtin(x, node)
+        decl = x.scope.names.values.get(name)
+        if isinstance(decl, ast.FnDecl):
+            return _call_fn(x, decl, list(node.args), node.span)
+        if name in x.scope.actions:
+            x.report.add(
+                "E0319",
+                f"action `{name}` has no value",
+                node.span,
+                why="Actions are statements: they may change state and end in a verdict.",
+                mend=f"Call it as a statement: `{name}(…);`.",
+            )
+            return x.wrong(node.span)
+    shown = flatten(node.callee) or "this"
+    x.report.add(
+        "E0320",
+        f"there is no function `{shown}`",
+        node.callee.span,
+        why="Functions are `fn`s, builtins (`hash`, `min`, `max`, `packet_from`) and the methods of state.",
+        mend=did_you_mean(shown, [*_BUILTINS, *x.scope.actions, *(n for n, d in x.scope.names.values.items() if isinstance(d, ast.FnDecl))]),
+    )
+    for a in node.args:
+        x._expr(a.value, None)
+    return x.wrong(node.span)
+
+
+def _call_fn(x: Expressions, decl: ast.FnDecl, args: list[ast.Argument], span: Span) -> ir.Expr:
+    from polysome.semantics.functions import function
+
+    name = function(x, decl)
+    if name is None:
+        return x.wrong(span)
+    params, result = x.shared.fn_types[name]
+    if not arity(x, decl.name.text, len(args), len(params), span):
+        return x.wrong(span)
+    return ir.FnCall(span, result, name, tuple(x.expr(a.value, p) for a, p in zip(args, params, strict=True)))
+
+
+def arity(x: Expressions, name: str, given: int, wanted: int, span: Span) -> bool:
+    """E0321 if the number of arguments is wrong."""
+    if given == wanted:
+        return True
+    x.report.add(
+        "E0321",
+        f"`{name}` takes {wanted} argument{'s' if wanted != 1 else ''}, not {given}",
+        span,
+        why="Every argument must be given, in order.",
+        mend="Compare with its declaration.",
+    )
+    return False
+
+
+def _hash(x: Expressions, node: ast.Call) -> ir.Expr:
+    args = tuple(x.value(a.value) for a in node.args)
+    for a in args:
+        if a.type != t.WRONG and t.width(a.type) is None and not isinstance(a.type, (t.Ref, t.Prefix)):
+            x.report.add(
+                "E0322",
+                f"{a.type} cannot be hashed",
+                a.span,
+                why="`hash` works on the canonical bytes of values of fixed size.",
+                mend="Hash the parts that matter.",
+            )
+    return ir.Hash(node.span, t.U64, args)
+
+
+def _minmax(x: Expressions, node: ast.Call) -> ir.Expr:
+    from polysome.semantics import operators
+
+    assert isinstance(node.callee, ast.Name)
+    if not arity(x, node.callee.text, len(node.args), 2, node.span):
+        return x.wrong(node.span)
+    left, right = operators.unify(x, x._expr(node.args[0].value, None), x._expr(node.args[1].value, None))
+    if left.type != right.type:
+        right = x.coerce(right, left.type)
+    return ir.MinMax(node.span, left.type, node.callee.text, left, right)
+
+
+def _packet_from(x: Expressions, node: ast.Call) -> ir.Expr:
+    if not arity(x, "packet_from", len(node.args), 2, node.span):
+        return x.wrong(node.span)
+    text = flatten(node.args[0].value) or ""
+    instances = members_of(x, text)
+    limit = x._expr(node.args[1].value, None)
+    size = x.constant(node.args[1].value, t.BYTES if limit.type == t.BYTES else t.LITERAL)
+    if instances is None or len(instances) != 1 or size is None:
+        x.report.add(
+            "E0401",
+            f"the parser has no header `{text}`",
+            node.args[0].span,
+            why="`packet_from(h, N)` is the packet from header h on, at most N bytes.",
+            mend=did_you_mean(text, header_names(x)),
+        )
+        return x.wrong(node.span)
+    if not _may(x, "packet", node.span, "packet_from") or not check_valid(x, instances, text, node.span):
+        return x.wrong(node.span)
+    return ir.PacketFrom(node.span, t.BYTE_STRING, instances[0], size)
+
+
+def _peek(x: Expressions, node: ast.Call) -> ir.Expr:
+    bits = x.constant(node.args[0].value, t.LITERAL) if len(node.args) == 1 else None
+    if bits is None or "select" not in x.allowed or not 1 <= bits <= 128:
+        x.report.add(
+            "E0323",
+            "`peek(bits)` stands only in a `select` of a parser, with 1 to 128 bits",
+            node.span,
+            why="It looks at the bits that no header has taken yet.",
+            mend="Elsewhere, read `payload[a..b]`.",
+        )
+        return x.wrong(node.span)
+    return ir.Peek(node.span, t.Bits(bits), bits)
+
+
+_BUILTINS = {"hash": _hash, "min": _minmax, "max": _minmax, "packet_from": _packet_from, "peek": _peek}

@@ -1,0 +1,283 @@
+"""Parsers: states to the unrolled parse graph, and all its parse classes (LANGUAGE.md L4.7 to L4.14)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.headers import header, own_fields
+from polysome.semantics.scope import NfScope
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.spans import Span
+
+ACCEPT = -1
+MOST_CLASSES = 4096
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A state with the number of places taken in every stack: one node of the unrolled graph."""
+
+    state: str
+    taken: tuple[tuple[str, int], ...]
+
+
+class ParserBuilder:
+    """Builds the parse graph of one parser with the hooks of the NF's file."""
+
+    def __init__(self, shared: Shared, scope: NfScope, decl: ast.ParserDecl, hooks: list[ast.Hook]) -> None:
+        self.shared, self.scope, self.decl, self.hooks = shared, scope, decl, hooks
+        self.report = shared.report
+        self.states = {s.name.text: s for s in decl.states}
+        self.instances: list[ir.Instance] = []
+        self.numbers: dict[str, int] = {}
+        self.places: dict[_Place, int] = {}
+        self.todo: list[_Place] = []
+        self.nodes: dict[int, ir.ParseNode] = {}
+
+    def build(self) -> ir.Parser:
+        """The parser; `shared.parser` is set to it on the way, so that values can read headers."""
+        if "start" not in self.states:
+            self.report.add(
+                "E0412",
+                f"parser `{self.decl.name.text}` has no state `start`",
+                self.decl.name.span,
+                why="Parsing begins there.",
+                mend="Rename the first state to `start`.",
+            )
+        self._collect_instances()
+        groups = self._groups()
+        nowhere = (0,) * len(self.instances)
+        empty = ir.Parser(self.decl.name.text, tuple(self.instances), (), (), nowhere, groups, {})
+        self.shared.parser = empty
+        if "start" in self.states:
+            self._unroll()
+        parser = self._with_classes(replace(empty, nodes=tuple(self.nodes[i] for i in sorted(self.nodes))))
+        self.shared.parser = parser
+        return self._with_values(parser)
+
+    # ------------------------------------------------------------ instances
+
+    def _collect_instances(self) -> None:
+        for state in self.decl.states:
+            e = state.extract
+            if e is not None:
+                names = [f"{e.instance.text}[{i}]" for i in range(e.instance.stack)] if e.instance.stack else [e.instance.text]
+                for name in names:
+                    self._instance(name, e.header, e.cut, e.span)
+        for hook in self.hooks:
+            self._instance(hook.instance.text, hook.header, None, hook.span)
+
+    def _instance(self, name: str, header_name: ast.Ident, cut: int | None, span: Span) -> None:
+        layout = header(self.shared, self.scope, header_name)
+        if layout is None:
+            return
+        if name in self.numbers:
+            if self.instances[self.numbers[name]].header is not layout:
+                self.report.add(
+                    "E0413",
+                    f"`{name}` names two different headers",
+                    span,
+                    why="A header name means one type of header on every path.",
+                    mend="Give one of them another name with `as`.",
+                )
+            return
+        number = len(self.instances)
+        self.numbers[name] = number
+        own = replace(
+            layout,
+            size=own_fields(layout.size, number),
+            valid=own_fields(layout.valid, number),
+            end=own_fields(layout.end, number),
+        )
+        self.instances.append(ir.Instance(name, own, cut))
+
+    def _groups(self) -> dict[str, tuple[int, ...]]:
+        groups = {}
+        for group in self.decl.groups:
+            members = []
+            for member in group.members:
+                if member.text in self.numbers:
+                    members.append(self.numbers[member.text])
+                else:
+                    self._no_header(member)
+            groups[group.name] = tuple(members)
+        return groups
+
+    def _no_header(self, name: ast.Instance) -> None:
+        self.report.add(
+            "E0401",
+            f"the parser has no header `{name.text}`",
+            name.span,
+            why="Header names are fixed by the parser's `extract`s.",
+            mend=did_you_mean(name.text, self.numbers),
+        )
+
+    # ------------------------------------------------------------ the graph
+
+    def _unroll(self) -> None:
+        self._node(_Place("start", ()))
+        while self.todo:
+            place = self.todo.pop()
+            self.nodes[self.places[place]] = self._build_node(place)
+
+    def _node(self, place: _Place) -> int:
+        """The number of a place's node; ACCEPT if its stack is full."""
+        e = self.states[place.state].extract
+        if e is not None and e.instance.stack and dict(place.taken).get(e.instance.text, 0) >= e.instance.stack:
+            return ACCEPT
+        if place not in self.places:
+            self.places[place] = len(self.places)
+            self.todo.append(place)
+        return self.places[place]
+
+    def _build_node(self, place: _Place) -> ir.ParseNode:
+        state = self.states[place.state]
+        taken = dict(place.taken)
+        instance: int | None = None
+        if state.extract is not None:
+            name = state.extract.instance.text
+            if state.extract.instance.stack:
+                taken[name] = taken.get(name, 0) + 1
+                instance = self.numbers.get(f"{name}[{taken[name] - 1}]")
+            else:
+                instance = self.numbers.get(name)
+        after = tuple(sorted(taken.items()))
+        keys, cases = self._transition(state, after)
+        hooks = self._hooks(instance, after)
+        return ir.ParseNode(place.state, instance, keys, cases, hooks)
+
+    def _select_context(self, taken: tuple[tuple[str, int], ...]) -> Expressions:
+        x = Expressions(self.shared, self.scope, frozenset(("packet", "select")))
+        x.mask = 0  # a select runs where its headers were extracted
+        x.stack_tops = {name: count - 1 for name, count in taken}
+        return x
+
+    def _transition(
+        self, state: ast.ParserState, taken: tuple[tuple[str, int], ...]
+    ) -> tuple[tuple[ir.Expr, ...], tuple[ir.ParseCase, ...]]:
+        match state.transition:
+            case None:
+                return (), ()
+            case ast.Goto(_, target):
+                return (), (ir.ParseCase((ir.Match(()),), self._target(target, taken)),)
+            case ast.Select(_, key, cases):
+                x = self._select_context(taken)
+                nodes = key.items if isinstance(key, ast.TupleExpr) else (key,)
+                keys = tuple(x.value(n) for n in nodes)
+                found = tuple(
+                    ir.ParseCase(
+                        tuple(self._match(x, p, keys) for p in case.patterns), self._target(case.target, taken)
+                    )
+                    for case in cases
+                )
+                return keys, found
+
+    def _target(self, name: ast.Ident, taken: tuple[tuple[str, int], ...]) -> int:
+        if name.text == "accept":
+            return ACCEPT
+        if name.text not in self.states:
+            self.report.add(
+                "E0414",
+                f"the parser has no state `{name.text}`",
+                name.span,
+                why="`goto` and `select` name states of the same parser, or `accept`.",
+                mend=did_you_mean(name.text, [*self.states, "accept"]),
+            )
+            return ACCEPT
+        return self._node(_Place(name.text, taken))
+
+    def _match(self, x: Expressions, pattern: ast.Pattern, keys: tuple[ir.Expr, ...]) -> ir.Match:
+        if isinstance(pattern, ast.AnyPattern):
+            return ir.Match((None,) * len(keys))
+        parts = pattern.items if isinstance(pattern, ast.TuplePattern) else (pattern,)
+        if len(parts) != len(keys):
+            self.report.add(
+                "E0415",
+                f"the pattern has {len(parts)} parts, the select {len(keys)}",
+                pattern.span,
+                why="A pattern says something about every key; `_` is anything.",
+                mend="Add or remove parts.",
+            )
+            return ir.Match((None,) * len(keys))
+        return ir.Match(tuple(self._range(x, p, k.type) for p, k in zip(parts, keys, strict=True)))
+
+    def _range(self, x: Expressions, pattern: ast.Pattern, type: t.Type) -> tuple[int, int] | None:
+        if not isinstance(pattern, ast.ValuePattern):
+            return None
+        low = x.constant(pattern.low, type)
+        if pattern.high is None:
+            return (low, low) if low is not None else None
+        high = x.constant(pattern.high, type)
+        return (low, high - 1) if low is not None and high is not None else None
+
+    def _hooks(
+        self, instance: int | None, taken: tuple[tuple[str, int], ...]
+    ) -> tuple[tuple[ir.Expr | None, int], ...]:
+        if instance is None:
+            return ()
+        found = []
+        for hook in self.hooks:
+            if hook.after.text == self.instances[instance].name:
+                x = self._select_context(taken)
+                condition = x.expr(hook.when, t.BOOL) if hook.when is not None else None
+                found.append((condition, self._hook_node(hook, taken)))
+        return tuple(found)
+
+    def _hook_node(self, hook: ast.Hook, taken: tuple[tuple[str, int], ...]) -> int:
+        name = f"parse {hook.instance.text}"
+        self.states.setdefault(
+            name,
+            ast.ParserState(hook.span, ast.Ident(hook.span, name), ast.Extract(hook.span, hook.header, hook.instance, None), None),
+        )
+        return self._node(_Place(name, taken))
+
+    # ------------------------------------------------------------ classes and values
+
+    def _with_classes(self, parser: ir.Parser) -> ir.Parser:
+        """Every sequence of instances that a walk can leave behind, also where an extract fails."""
+        classes: dict[tuple[int, ...], None] = {(): None}
+        seen: set[tuple[int, tuple[int, ...]]] = set()
+        work: list[tuple[int, tuple[int, ...]]] = [(0, ())] if parser.nodes else []
+        while work and len(classes) <= MOST_CLASSES:
+            number, path = work.pop()
+            if number == ACCEPT or (number, path) in seen:
+                continue
+            seen.add((number, path))
+            node = parser.nodes[number]
+            if node.instance is not None:
+                path = (*path, node.instance)
+                classes[path] = None
+            targets = [target for _, target in node.hooks] + [c.target for c in node.cases]
+            work += [(target, path) for target in reversed(targets)]
+        if len(classes) > MOST_CLASSES:
+            self.report.add(
+                "E0416",
+                f"parser `{parser.name}` has more than {MOST_CLASSES} parse classes",
+                self.decl.name.span,
+                why="Every sequence of headers is a class of its own; a switch could not hold so many.",
+                mend="Make stacks shallower, or parse less.",
+            )
+        ordered = tuple(classes)
+        having = tuple(
+            sum(1 << c for c, path in enumerate(ordered) if i in path) for i in range(len(parser.instances))
+        )
+        return replace(parser, classes=ordered, having=having)
+
+    def _with_values(self, parser: ir.Parser) -> ir.Parser:
+        values: dict[str, ir.ValueDecl] = {}
+        parser = replace(parser, values=values)
+        self.shared.parser = parser
+        for decl in self.decl.values:
+            x = Expressions(self.shared, self.scope, frozenset(("packet",)))
+            type = x.types.resolve(decl.type)
+            value = x.expr(decl.value, type)
+            name = decl.name.text
+            if decl.for_class and name in values:
+                values[name] = replace(values[name], for_class=value)
+            else:
+                values[name] = ir.ValueDecl(name, value, value)
+        return parser

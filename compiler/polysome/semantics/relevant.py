@@ -1,0 +1,141 @@
+"""The contract that `relevant` states (LANGUAGE.md section 6). Whether the handlers keep it is `analysis.relevance`'s to say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.ir.reads import reads_of
+from polysome.semantics import names
+from polysome.semantics.expressions import Expressions
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.spans import Span
+
+
+@dataclass
+class _Gathered:
+    fields: list[tuple[int, int, int, Span]] = field(default_factory=list)
+    payload: list[tuple[int, int, int, Span]] = field(default_factory=list)
+    packet: bool = False
+    passing: int = 0
+
+
+class ContractBuilder:
+    """Builds the contract of one NF; `x` types conditions and verdicts."""
+
+    def __init__(self, x: Expressions) -> None:
+        assert x.shared.parser is not None
+        self.x, self.report, self.parser = x, x.report, x.shared.parser
+        self.found = _Gathered(passing=self.parser.all_classes)
+
+    def build(self, decls: list[ast.Relevant], orelse: ir.Statement | None) -> ir.Contract | None:
+        """The contract, or None if nothing is declared: it is then inferred."""
+        if not decls:
+            return None
+        for decl in decls:
+            for item in decl.items:
+                self._item(item)
+        if orelse is None:
+            orelse = ir.Drop(decls[0].span, "not parsed")
+        f = self.found
+        return ir.Contract(tuple(f.fields), tuple(f.payload), f.packet, f.passing, orelse, decls[0].span)
+
+    def _item(self, item: ast.RelevantItem) -> None:
+        classes = self.parser.all_classes
+        if item.when is not None:
+            classes = self._condition(item.when)
+        text = item.instance.text
+        if text == "packet":
+            self.found.packet = True
+        elif text == "payload":
+            self._payload(item, classes)
+        elif text in self.parser.values:
+            self._value(text, classes, item.span)
+        else:
+            self._header(item, text, classes)
+
+    def _condition(self, node: ast.Expr) -> int:
+        """The parse classes that a condition over header tests selects."""
+        condition = self.x.expr(node, t.BOOL)
+        if not _header_tests_only(condition) and condition.type != t.WRONG:
+            self.report.add(
+                "E0801",
+                "`when` tests headers only",
+                node.span,
+                why="What a packet's fields frame holds depends on its parse class alone, so that the switch can know it.",
+                mend="To make a class of certain values, hook a header: `parse h after udp when …;`.",
+            )
+        return self.x.split(condition, self.parser.all_classes)[0]
+
+    def _payload(self, item: ast.RelevantItem, classes: int) -> None:
+        if item.low is None or item.high is None:
+            self.report.add(
+                "E0802",
+                "say which bytes of the payload are relevant",
+                item.span,
+                why="The whole payload would mean that nothing is split.",
+                mend="Write `payload[0..16]`, or `packet` if the whole packet is needed.",
+            )
+            return
+        low, high = self.x.constant(item.low, t.LITERAL), self.x.constant(item.high, t.LITERAL)
+        if low is not None and high is not None:
+            self.found.payload.append((low, high, classes, item.span))
+
+    def _value(self, name: str, classes: int, span: Span) -> None:
+        """All that the value reads, on the classes where it reads it."""
+        for read in reads_of(self.parser.values[name].value, classes, self.parser):
+            if isinstance(read.node, (ir.HeaderField, ir.RestBytes)):
+                self.found.fields.append((read.node.instance, read.node.field, read.classes, span))
+
+    def _header(self, item: ast.RelevantItem, text: str, classes: int) -> None:
+        instances = names.members_of(self.x, text)
+        fields = [f.text for f in item.fields]
+        if instances is None and "." in text and not fields:
+            base, _, last = text.rpartition(".")
+            instances, fields = names.members_of(self.x, base), [last]
+            text = base
+        if instances is None:
+            self.report.add(
+                "E0401",
+                f"the parser has no header `{text}`",
+                item.instance.span,
+                why="`relevant` lists headers and fields by the names of the parser, `payload[a..b]`, or `packet`.",
+                mend=did_you_mean(text, [*names.header_names(self.x), *self.parser.values, "payload", "packet"]),
+            )
+            return
+        having = 0
+        for i in instances:
+            having |= self.parser.having[i]
+            self._fields(i, fields, text, classes, item)
+        if item.when is None:
+            self.found.passing &= having
+
+    def _fields(self, instance: int, fields: list[str], text: str, classes: int, item: ast.RelevantItem) -> None:
+        header = self.parser.instances[instance].header
+        for name in fields or [f.name for f in header.fields]:
+            index = header.index(name)
+            if index is None:
+                span = next((f.span for f in item.fields if f.text == name), item.instance.span)
+                self.report.add(
+                    "E0402",
+                    f"{text} has no field `{name}`",
+                    span,
+                    why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
+                    mend=did_you_mean(name, [f.name for f in header.fields]),
+                )
+                continue
+            self.found.fields.append((instance, index, classes & self.parser.having[instance], item.span))
+
+
+def _header_tests_only(e: ir.Expr) -> bool:
+    match e:
+        case ir.Valid() | ir.Const():
+            return True
+        case ir.Unary():
+            return _header_tests_only(e.operand)
+        case ir.Binary(op="and" | "or"):
+            return _header_tests_only(e.left) and _header_tests_only(e.right)
+        case _:
+            return False

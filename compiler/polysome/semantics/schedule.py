@@ -1,0 +1,174 @@
+"""The schedule and the declared traffic (LANGUAGE.md section 11, L12.3; SCHEDULE.md)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.kinds.policy import POLICIES
+from polysome.kinds.policy.base import PolicyKind, Settings, WhenFull
+from polysome.semantics.clauses import Clauses
+from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.scope import NfScope
+from polysome.semantics.state import WHEN_FULL
+from polysome.syntax import ast
+from polysome.syntax.spans import Span
+
+_OPTIONS = ("class", "serve", "classes", "idle", "buffer", "queue", "when full")
+_TERMS = {"bitrate": t.BITRATE, "packetrate": t.PACKETRATE, "bytes": t.BYTES, "u64": t.U64, "duration": t.DURATION}
+
+
+def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span, passing: int) -> ir.Schedule:
+    """The NF's schedule; `fifo` by class `flow` if none is declared. `passing`: the parse classes handlers see."""
+    cls = Expressions(shared, scope, frozenset(("packet", "class", "config")))
+    cls.mask = passing
+    if decl is None:
+        return ir.Schedule(policy="fifo", cls=_default_class(cls, nf), args=(), options={}, span=nf)
+    x = Expressions(shared, scope, frozenset(("packet", "config", "state", "now")))
+    x.mask = passing
+    clauses = Clauses(x, decl.clauses, (*_OPTIONS, *POLICIES), "the schedule", decl.span)
+    kind = _policy(x, clauses, decl.span)
+    class_expr = _class(cls, clauses, decl.span)
+    options = _options(clauses)
+    args, unit = _args(x, clauses, kind)
+    options |= {"unit": unit} if unit == "packets" else {}
+    options |= _constants(x, clauses, kind)
+    problem = kind.problem(settings(options))
+    if problem is not None:
+        shared.report.add(
+            "E0701",
+            problem,
+            clauses.by_name[kind.name].span if kind.name in clauses else decl.span,
+            why="Each policy needs its own limits, and takes no others.",
+            mend="`polysome explain E0701` lists the policies with their clauses.",
+        )
+    return ir.Schedule(policy=kind.name, cls=class_expr, args=args, options=options, span=decl.span)
+
+
+def settings(options: Any) -> Settings:
+    """A schedule's constants as its policy takes them."""
+    return Settings(**{k: v for k, v in options.items()})
+
+
+def _default_class(x: Expressions, span: Span) -> ir.Expr:
+    parser = x.shared.parser
+    if parser is not None and "flow" in parser.values:
+        return ir.PacketValue(span, parser.values["flow"].for_class.type, "flow", True)
+    return ir.Const(span, t.U8, 0)
+
+
+def _class(x: Expressions, clauses: Clauses, span: Span) -> ir.Expr:
+    clause = clauses.by_name.get("class")
+    if clause is None:
+        return _default_class(x, span)
+    if len(clause.args) != 1:
+        clauses._one_value(clause)
+        return _default_class(x, span)
+    found = x.value(clause.args[0].value)
+    if t.width(found.type) is None and found.type != t.WRONG:
+        x.report.add(
+            "E0702",
+            f"{found.type} cannot be a class",
+            clause.args[0].span,
+            why="The switch hashes the class to choose a queue pair: it must have a fixed number of bits.",
+            mend="Use `flow`, fields, or a tuple of these.",
+        )
+    return found
+
+
+def _policy(x: Expressions, clauses: Clauses, span: Span) -> PolicyKind:
+    chosen = [name for name in clauses.by_name if name in POLICIES]
+    if len(chosen) > 1:
+        x.report.add(
+            "E0703",
+            "a schedule has one policy",
+            clauses.by_name[chosen[1]].span,
+            also=[(clauses.by_name[chosen[0]].span, "first policy here")],
+            why="Two policies would have to be put in an order, and each would see what the other left.",
+            mend="Remove one.",
+        )
+    return POLICIES[chosen[0] if chosen else "fifo"]
+
+
+def _options(clauses: Clauses) -> dict[str, int | str]:
+    terms = {"serve": "bitrate", "classes": "count", "idle": "duration", "buffer": "bytes", "queue": "bytes"}
+    found: dict[str, int | str] = {}
+    for name, term in terms.items():
+        value = clauses.constant(name, term)
+        if value is not None:
+            found[name] = value
+    when_full = clauses.when_full(WHEN_FULL, required=False)
+    if when_full is not None:
+        found["when_full"] = cast(WhenFull, when_full)
+    return found
+
+
+def _args(x: Expressions, clauses: Clauses, kind: PolicyKind) -> tuple[tuple[ir.Expr, ...], str]:
+    """The policy's run-time values, and whether they count bytes or packets."""
+    if not kind.args:
+        if not kind.constants and kind.name in clauses and clauses.by_name[kind.name].args:
+            _count(x, clauses.by_name[kind.name], 0)
+        return (), "bytes"
+    clause = clauses.by_name[kind.name]
+    if len(clause.args) != len(kind.args):
+        _count(x, clause, len(kind.args))
+        return (), "bytes"
+    nodes = [a.value for a in clause.args]
+    if "|" in kind.args[0][1]:
+        rate, burst = x.bucket_args(nodes[0], nodes[1])
+        return (rate, burst), "packets" if rate.type == t.PACKETRATE else "bytes"
+    return tuple(_number(x, n, _TERMS[term]) for n, (_, term) in zip(nodes, kind.args, strict=True)), "bytes"
+
+
+def _number(x: Expressions, node: ast.Expr, type: t.Type) -> ir.Expr:
+    """A value of the policy; integers of any width and quantities of 64 bits may stand for u64."""
+    value = x._expr(node, type)
+    if type == t.U64 and isinstance(value.type, (t.Bits, t.Enum)) and value.type != t.U64:
+        return ir.Cast(value.span, t.U64, value, False)
+    return x.coerce(value, type)
+
+
+def _count(x: Expressions, clause: ast.Clause, wanted: int) -> None:
+    x.report.add(
+        "E0704",
+        f"`{clause.name.text}` takes {wanted} value{'s' if wanted != 1 else ''}, not {len(clause.args)}",
+        clause.span,
+        why="`police R, B`, `shape R, B`, `reframe W, N`, `priority E`, `drr E`, `deadline E`, `fifo`.",
+        mend="Compare with the list.",
+    )
+
+
+def _constants(x: Expressions, clauses: Clauses, kind: PolicyKind) -> dict[str, int | str]:
+    if not kind.constants:
+        return {}
+    clause = clauses.by_name[kind.name]
+    if len(clause.args) != len(kind.constants):
+        _count(x, clause, len(kind.constants))
+        return {name: 1 for name, _ in kind.constants}
+    found: dict[str, int | str] = {}
+    for arg, (name, term) in zip(clause.args, kind.constants, strict=True):
+        value = x.constant(arg.value, t.DURATION if term == "duration" else t.U64)
+        found[name] = value if value is not None else 1
+    return found
+
+
+def traffic(shared: Shared, scope: NfScope, decl: ast.Traffic) -> ir.Traffic:
+    """`traffic { rate R; mean B; flows N; new N per second; }`."""
+    x = Expressions(shared, scope, frozenset())
+    clauses = Clauses(x, decl.clauses, ("rate", "mean", "flows", "new"), "traffic", decl.span)
+    new = clauses.by_name.get("new")
+    if new is not None and not (isinstance(new.per, ast.Name) and new.per.text == "second"):
+        shared.report.add(
+            "E0705",
+            "`new` counts flows `per second`",
+            new.span,
+            why="A rate needs a time.",
+            mend="Write for example `new 3M per second;`.",
+        )
+    return ir.Traffic(
+        clauses.constant("rate", "bitrate"),
+        clauses.constant("mean", "bytes"),
+        clauses.constant("flows", "count"),
+        clauses.constant("new", "count"),
+    )

@@ -1,0 +1,495 @@
+"""Statements: handlers, actions, verdicts (LANGUAGE.md sections 7 and 9). AST to typed IR; actions are inlined.
+
+`block` and its helpers return the statements and whether every path through them ends the handler.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.semantics import assignments, names, packet_statements, state_access
+from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.scope import Local, NfScope
+from polysome.semantics.state_access import LookupTarget
+from polysome.syntax import ast
+from polysome.syntax.spans import Span
+
+Lowered = tuple[list[ir.Statement], bool]
+
+
+@dataclass
+class Target:
+    """Where a block's value goes; the first value gives an open type."""
+
+    slot: int
+    name: str
+    type: t.Type | None
+
+
+class Statements(Expressions):
+    """Lowers the statements of one handler. `packet` says whether there is one, and so a verdict is due."""
+
+    def __init__(self, shared: Shared, scope: NfScope, packet: bool) -> None:
+        allowed = {"state", "write", "config", "now"} | ({"packet"} if packet else set())
+        super().__init__(shared, scope, frozenset(allowed))
+        self.packet = packet
+        self._inlining: list[str] = []
+
+    # ------------------------------------------------------------ blocks
+
+    def block(self, node: ast.Block, into: Target | None = None) -> Lowered:
+        """A block in a scope of its own; its value, if wanted, goes into `into`."""
+        self.locals.append({})
+        body, ended = self._statements(node.statements)
+        if node.value is not None and not ended:
+            more, ended = self._block_value(node.value, into)
+            body += more
+        elif into is not None and not ended:
+            self.report.add(
+                "E0326",
+                "this block must end in a value",
+                Span(node.span.file, node.span.end - 1, node.span.end),
+                label="the value is missing before this",
+                why="What it yields is used; only a block that ends the handler needs no value.",
+                mend="End it with an expression without semicolon, or with a verdict.",
+            )
+        self.locals.pop()
+        return body, ended
+
+    def _statements(self, nodes: tuple[ast.Statement, ...]) -> Lowered:
+        body: list[ir.Statement] = []
+        for i, node in enumerate(nodes):
+            more, ended = self.statement(node)
+            body += more
+            if ended:
+                if i + 1 < len(nodes):
+                    self._unreachable(nodes[i + 1], node)
+                return body, True
+        return body, False
+
+    def _unreachable(self, node: ast.Statement, after: ast.Statement) -> None:
+        self.report.add(
+            "E0601",
+            "this is never reached",
+            node.span,
+            also=[(after.span, "every path ends here")],
+            why="A verdict ends the handler.",
+            mend="Remove it, or move it before the verdict.",
+        )
+
+    def _block_value(self, node: ast.Expr, into: Target | None) -> Lowered:
+        if into is not None:
+            return self.value_into(node, into)
+        if isinstance(node, ast.IfExpr):
+            return self._if(node)
+        if isinstance(node, ast.Call):
+            return self._expression(ast.ExprStatement(node.span, node))
+        self.report.add(
+            "E0327",
+            "this value goes nowhere",
+            node.span,
+            why="Only a block whose value is used ends in an expression.",
+            mend="Remove it, or add `;` if it is a call.",
+        )
+        return [], False
+
+    def value_into(self, node: ast.Expr, into: Target) -> Lowered:
+        """Statements that compute the value into the target's slot."""
+        if isinstance(node, ast.IfExpr):
+            return self._if(node, into)
+        value = self._expr(node, into.type) if into.type is None else self.expr(node, into.type)
+        if into.type is None:
+            value = self.value(node) if isinstance(value.type, t.Literal) else value
+            into.type = value.type
+        return [ir.SetLocal(node.span, into.slot, into.name, value)], False
+
+    # ------------------------------------------------------------ statements
+
+    def statement(self, node: ast.Statement) -> Lowered:
+        match node:
+            case ast.Let():
+                return self._let(node)
+            case ast.Assign():
+                return assignments.assign(self, node)
+            case ast.ExprStatement():
+                return self._expression(node)
+            case ast.IfExpr():
+                return self._if(node)
+            case ast.For():
+                return self._for(node)
+            case ast.Require():
+                return self._require(node)
+            case ast.Send() | ast.Bounce() | ast.Drop():
+                return self.verdict(node), True
+            case ast.Remove():
+                return self._remove(node), False
+            case ast.Emit():
+                return packet_statements.emit(self, node), False
+            case _:
+                if not self.packet:
+                    names._may(self, "packet", node.span, type(node).__name__.lower())
+                    return [], False
+                return packet_statements.edit(self, node), False
+
+    def verdict(self, node: ast.Send | ast.Bounce | ast.Drop) -> list[ir.Statement]:
+        """A verdict; E0602 where there is no packet to judge."""
+        if not self.packet:
+            self.report.add(
+                "E0602",
+                "there is no packet to give a verdict on",
+                node.span,
+                why="`on end` and `every` run without a packet; they may change state and `emit`.",
+                mend="Remove the verdict; to end an action early, use `if`.",
+            )
+        match node:
+            case ast.Send(span, target):
+                value = self._expr(target, t.PORT)
+                if isinstance(value.type, t.SetOf):
+                    value = self.coerce(value, t.PORT_SET)
+                else:
+                    value = self.coerce(value, t.PORT)
+                self.mask = 0
+                return [ir.Send(span, value)]
+            case ast.Bounce(span):
+                self.mask = 0
+                return [ir.Bounce(span)]
+            case ast.Drop(span, reason):
+                self.mask = 0
+                return [ir.Drop(span, reason.value if reason else "")]
+
+    def _let(self, node: ast.Let) -> Lowered:
+        target = state_access.lookup(self, node.value)
+        if target is not None:
+            return self._let_lookup(node, target)
+        if node.orelse is not None:
+            self._else_without_lookup(node.value.span, node.orelse.span)
+        if isinstance(node.value, ast.IfExpr):
+            into = Target(
+                self.shared.slot(),
+                node.binding.names[0].text,
+                self.types.resolve(node.binding.type) if node.binding.type else None,
+            )
+            body, ended = self._if(node.value, into)
+            self._bind_slot(node.binding, into.slot, into.type or t.WRONG)
+            return body, ended
+        value = self.let_value(node)
+        return self._bind_value(node.binding, value, node.span), False
+
+    def _bind_value(self, binding: ast.Binding, value: ir.Expr, span: Span) -> list[ir.Statement]:
+        """`let x = value` or `let (a, b) = value`."""
+        if not binding.tuple:
+            slot = self.bind(binding.names[0], value.type)
+            return [ir.SetLocal(span, slot, binding.names[0].text, value)]
+        slot = self.shared.slot()
+        body: list[ir.Statement] = [ir.SetLocal(span, slot, "tuple", value)]
+        return body + self._take_apart(binding, slot, value.type)
+
+    def _take_apart(self, binding: ast.Binding, slot: int, type: t.Type) -> list[ir.Statement]:
+        if not isinstance(type, t.Tuple) or len(type.items) != len(binding.names):
+            if type != t.WRONG:
+                self.report.add(
+                    "E0328",
+                    f"{type} cannot be taken apart into {len(binding.names)} names",
+                    binding.span,
+                    why="`let (a, b) = …` takes a tuple of as many members.",
+                    mend="Use one name, and its members.",
+                )
+            for name in binding.names:
+                self.bind(name, t.WRONG)
+            return []
+        return [
+            ir.SetLocal(
+                name.span,
+                self.bind(name, item),
+                name.text,
+                ir.Get(name.span, item, ir.Local(name.span, type, slot, "tuple"), i),
+            )
+            for i, (name, item) in enumerate(zip(binding.names, type.items, strict=True))
+        ]
+
+    def _bind_slot(self, binding: ast.Binding, slot: int, type: t.Type) -> None:
+        name = binding.names[0]
+        if self.bind(name, type) != slot:
+            self.locals[-1][name.text] = Local(slot, type, name.span)
+
+    def _let_lookup(self, node: ast.Let, target: LookupTarget) -> Lowered:
+        into = Target(self.shared.slot(), node.binding.names[0].text, target.type)
+        absent, ended = self._else_arm(node.orelse, into, node.value.span)
+        assert into.type is not None
+        body: list[ir.Statement] = [self.lookup_node(node.span, target, into.slot, into.name, (), tuple(absent))]
+        if node.binding.tuple:
+            body += self._take_apart(node.binding, into.slot, into.type)
+        else:
+            self._bind_slot(node.binding, into.slot, into.type)
+        return body, False
+
+    def lookup_node(
+        self, span: Span, target: LookupTarget, slot: int, name: str, found: ir.Body, absent: ir.Body
+    ) -> ir.Lookup:
+        return ir.Lookup(span, target.kind, target.source, target.key, slot, name, found, absent, target.index)
+
+    def _else_arm(self, arm: ast.ElseArm | None, into: Target, span: Span) -> Lowered:
+        """What happens if a lookup finds nothing; the parse classes of both ways meet again."""
+        if arm is None:
+            self.report.add(
+                "E0501",
+                "this lookup may find nothing",
+                span,
+                why="The key may never have been stored, or its entry may have expired; the program must say what happens then.",
+                mend="Add `else …`: a value, a block, or a verdict.",
+            )
+            return [], False
+        before = self.mask
+        body, ended = self._arm(arm, into)
+        self.mask = before if ended else before | self.mask
+        return body, ended
+
+    def _arm(self, arm: ast.ElseArm, into: Target | None) -> Lowered:
+        match arm:
+            case ast.Block():
+                return self.block(arm, into)
+            case ast.ElseValue(_, value):
+                if into is None:
+                    self.report.add(
+                        "E0329",
+                        "a verdict was expected after `else`",
+                        value.span,
+                        why="`require` ends the handler unless its condition holds.",
+                        mend='Write for example `else drop "…"`.',
+                    )
+                    return [], True
+                return self.value_into(value, into)
+            case _:
+                return self.verdict(arm), True
+
+    def _else_without_lookup(self, span: Span, arm: Span) -> None:
+        self.report.add(
+            "E0507",
+            "this is no lookup, so `else` has no meaning here",
+            span,
+            also=[(arm, "never used")],
+            why="`else` after a value says what happens if a map, index, table or pool has nothing.",
+            mend="Remove `else`, or write `if … { … } else { … }`.",
+        )
+
+    def _if(self, node: ast.IfExpr, into: Target | None = None) -> Lowered:
+        if node.condition.binding is not None:
+            return self._if_let(node, into)
+        condition = self.expr(node.condition.value, t.BOOL)
+        yes, no = self.split(condition, self.mask)
+        then, then_ended, after_then = self._branch(node.then, yes, into)
+        orelse, else_ended, after_else = self._branch(node.orelse, no, into)
+        self.mask = after_then | after_else
+        if into is not None and node.orelse is None:
+            self._no_else(node)
+        return [ir.If(node.span, condition, tuple(then), tuple(orelse))], then_ended and else_ended
+
+    def _no_else(self, node: ast.IfExpr) -> None:
+        self.report.add(
+            "E0311",
+            "this `if` has no value on every path",
+            node.span,
+            why="As a value, an `if` needs both branches.",
+            mend="Add `else { … }`.",
+        )
+
+    def _branch(self, block: ast.Block | None, mask: int, into: Target | None) -> tuple[list[ir.Statement], bool, int]:
+        self.mask = mask
+        if block is None:
+            return [], False, mask
+        body, ended = self.block(block, into)
+        return body, ended, 0 if ended else self.mask
+
+    def _if_let(self, node: ast.IfExpr, into: Target | None) -> Lowered:
+        binding = node.condition.binding
+        assert binding is not None
+        target = state_access.lookup(self, node.condition.value)
+        if target is None:
+            value = self.value(node.condition.value)
+            if value.type != t.WRONG:
+                self._else_without_lookup(value.span, binding.span)
+            target = LookupTarget("map", "", None, t.WRONG)
+        slot, before = self.shared.slot(), self.mask
+        self.locals.append({})
+        found: list[ir.Statement] = []
+        if binding.tuple:
+            found += self._take_apart(binding, slot, target.type)
+        else:
+            self._bind_slot(binding, slot, target.type)
+        then, then_ended, after_then = self._branch(node.then, before, into)
+        self.locals.pop()
+        orelse, else_ended, after_else = self._branch(node.orelse, before, into)
+        self.mask = after_then | after_else
+        if into is not None and node.orelse is None:
+            self._no_else(node)
+        name = binding.names[0].text
+        lookup = self.lookup_node(node.span, target, slot, name, (*found, *then), tuple(orelse))
+        return [lookup], then_ended and else_ended
+
+    def _require(self, node: ast.Require) -> Lowered:
+        target = state_access.lookup(self, node.condition) if isinstance(node.condition, ast.Index) else None
+        if target is not None:
+            self.report.add(
+                "E0508",
+                "`require` needs a condition, not a lookup",
+                node.condition.span,
+                why="A lookup yields a value or nothing.",
+                mend="Test with `k in m`, or bind it: `let v = m[k] else …;`.",
+            )
+        condition = self.wrong(node.condition.span) if target else self.expr(node.condition, t.BOOL)
+        yes, no = self.split(condition, self.mask)
+        self.mask = no
+        if node.orelse is None:
+            arm: list[ir.Statement] = [ir.Drop(node.span, "requirement not met")]
+            ended = self.packet
+            if not self.packet:
+                self.verdict(ast.Drop(node.span, None))
+        else:
+            arm, ended = self._arm(node.orelse, None)
+        if not ended:
+            self.report.add(
+                "E0329",
+                "a verdict was expected after `else`",
+                node.orelse.span if node.orelse else node.span,
+                why="`require` ends the handler unless its condition holds.",
+                mend="End the block with a verdict, or use `if`.",
+            )
+        self.mask = yes
+        return [ir.If(node.span, condition, (), tuple(arm))], False
+
+    def _for(self, node: ast.For) -> Lowered:
+        with self._loop():
+            if node.high is not None:
+                low, high = self._range(node.domain, node.high)
+                slot = self.bind(node.names[0], t.U64)
+                body, _ = self.block(node.body)
+                name = node.names[0].text
+                return [ir.ForRange(node.span, slot, name, low, high, tuple(body))], False
+            state, table, types = self._iterable(node)
+            slots = tuple(self.bind(n, ty) for n, ty in zip(node.names, types, strict=False))
+            body, _ = self.block(node.body)
+            shown = tuple(n.text for n in node.names)
+            return [ir.ForEach(node.span, slots, shown, state, table, tuple(body))], False
+
+    @contextmanager
+    def _loop(self) -> Iterator[None]:
+        """The body may run or not: the parse classes before it get past it."""
+        before = self.mask
+        self.locals.append({})
+        yield
+        self.locals.pop()
+        self.mask = before
+
+    def _range(self, low: ast.Expr, high: ast.Expr) -> tuple[ir.Expr, ir.Expr]:
+        bounds = [self.constant(n, t.U64) for n in (low, high)]
+        return ir.Const(low.span, t.U64, bounds[0] or 0), ir.Const(high.span, t.U64, bounds[1] or 0)
+
+    def _iterable(self, node: ast.For) -> tuple[str | None, ir.Expr | None, tuple[t.Type, ...]]:
+        """What is iterated: state or table, and the types of the names."""
+        from polysome.kinds.state import STATE_KINDS
+
+        decl = state_access.state_of(self, node.domain)
+        types: tuple[t.Type, ...] = ()
+        table: ir.Expr | None = None
+        if isinstance(decl, ir.MapDecl):
+            types = (decl.key,) if decl.value is None else (decl.key, decl.value)
+        elif isinstance(decl, ir.KindDecl):
+            types = tuple(state_access.term(i, decl) for i in STATE_KINDS[decl.kind].iterates)
+        elif decl is None:
+            table = self.expr(node.domain)
+            if isinstance(table.type, t.ListOf):
+                row = t.Ref(table.name, table.type.item) if isinstance(table, ir.Config) else table.type.item
+                types = (row,)
+            elif isinstance(table.type, t.SetOf):
+                types = (table.type.item,)
+            elif isinstance(table.type, t.Table) and table.type.kind == "map" and isinstance(table, ir.Config):
+                types = (table.type.key, t.Ref(table.name, table.type.value))
+        if len(types) != len(node.names):
+            if table is None or table.type != t.WRONG:
+                self.report.add(
+                    "E0603",
+                    f"`for` cannot run over this with {len(node.names)} name{'s' if len(node.names) > 1 else ''}",
+                    node.domain.span,
+                    why="Loops run over `a..b` with constant bounds, config lists and sets (one name), maps (key and value), sets in state and top_k.",
+                    mend=f"Use {len(types)} name{'s' if len(types) > 1 else ''}." if types else "",
+                )
+            types = (t.WRONG,) * len(node.names)
+        return (decl.name if decl else None), table, types
+
+    def _remove(self, node: ast.Remove) -> list[ir.Statement]:
+        if isinstance(node.target, ast.Index):
+            decl = state_access.state_of(self, node.target.base)
+            if isinstance(decl, ir.MapDecl):
+                return [ir.MapRemove(node.span, decl.name, self.expr(node.target.index, decl.key))]
+        self.report.add(
+            "E0509",
+            "`remove` takes an entry of a map or set",
+            node.target.span,
+            why="`remove m[k];` ends the entry; removing an absent key is nothing.",
+            mend="Write `remove m[k];`.",
+        )
+        return []
+
+    def _expression(self, node: ast.ExprStatement) -> Lowered:
+        if isinstance(node.value, ast.Call):
+            found = self._action(node.value)
+            if found is not None:
+                scope, decl = found
+                return self._inline(node.value, scope, decl)
+            value = self._expr(node.value, None)
+            if isinstance(value, (ir.MethodCall, ir.BucketOp)) or value.type == t.WRONG:
+                return [ir.Evaluate(node.span, value)], False
+        else:
+            self._expr(node.value, None)
+        self.report.add(
+            "E0604",
+            "this statement does nothing",
+            node.span,
+            why="Its value is not used and it changes nothing.",
+            mend="Bind it with `let`, or remove it.",
+        )
+        return [], False
+
+    # ------------------------------------------------------------ actions
+
+    def _action(self, node: ast.Call) -> tuple[NfScope, ast.ActionDecl] | None:
+        callee = node.callee
+        if isinstance(callee, ast.Name) and callee.text in self.scope.actions:
+            return self.scope, self.scope.actions[callee.text]
+        if isinstance(callee, ast.Member) and isinstance(callee.base, ast.Name):
+            block = self.scope.blocks.get(callee.base.text)
+            if block is not None and callee.name.text in block.actions:
+                return block, block.actions[callee.name.text]
+        return None
+
+    def _inline(self, node: ast.Call, scope: NfScope, decl: ast.ActionDecl) -> Lowered:
+        """The action's body with its parameters bound, in the scope where it was declared."""
+        full = scope.prefix + decl.name.text
+        if full in self._inlining:
+            self.report.add(
+                "E0324",
+                f"action `{decl.name.text}` calls itself",
+                node.span,
+                why="There is no recursion: actions are inlined.",
+                mend="Use a bounded `for`.",
+            )
+            return [], False
+        if not names.arity(self, decl.name.text, len(node.args), len(decl.params), node.span):
+            return [], False
+        outer_scope, outer_locals, outer_types = self.scope, self.locals, self.types
+        inner_types = Expressions(self.shared, scope, self.allowed).types
+        values = [self.expr(a.value, inner_types.resolve(p.type)) for a, p in zip(node.args, decl.params, strict=True)]
+        self.scope, self.locals, self.types = scope, [{}], inner_types
+        self._inlining.append(full)
+        body: list[ir.Statement] = [
+            ir.SetLocal(v.span, self.bind(p.name, v.type), p.name.text, v)
+            for v, p in zip(values, decl.params, strict=True)
+        ]
+        more, ended = self.block(decl.body)
+        self._inlining.pop()
+        self.scope, self.locals, self.types = outer_scope, outer_locals, outer_types
+        return body + more, ended

@@ -1,0 +1,131 @@
+"""Diagnostics: what is wrong, where, why, and how to mend it.
+
+Every code is described once, in `explain/`; `polysome explain CODE` prints that page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from polysome.syntax.spans import Source, Span
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One error or warning. `also` points at other places ("declared here"); `why` and `mend` are whole sentences."""
+
+    code: str
+    message: str
+    span: Span | None
+    label: str = ""
+    also: tuple[tuple[Span, str], ...] = ()
+    why: str = ""
+    mend: str = ""
+
+    @property
+    def warning(self) -> bool:
+        return self.code.startswith("W")
+
+
+class SpecError(Exception):
+    """The input is at fault; carries every diagnostic found and the sources they point into."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        self.sources = dict(sources)
+        super().__init__("; ".join(f"{d.code} {d.message}" for d in self.diagnostics))
+
+
+class Report:
+    """Collects diagnostics during a run of the front end: one for each cause, in source order at the end."""
+
+    def __init__(self, sources: dict[str, Source] | None = None) -> None:
+        self.sources: dict[str, Source] = sources if sources is not None else {}
+        self._found: dict[tuple[str, Span | None], Diagnostic] = {}
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        label: str = "",
+        also: Iterable[tuple[Span, str]] = (),
+        why: str = "",
+        mend: str = "",
+    ) -> None:
+        """Record a diagnostic, unless the same code was already reported for the same span."""
+        self._found.setdefault((code, span), Diagnostic(code, message, span, label, tuple(also), why, mend))
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        order = list(self.sources)
+        return sorted(
+            self._found.values(),
+            key=lambda d: (order.index(d.span.file) if d.span and d.span.file in order else -1, d.span.start if d.span else 0),
+        )
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [d for d in self.diagnostics if not d.warning]
+
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        return [d for d in self.diagnostics if d.warning]
+
+    def stop_on_errors(self) -> None:
+        """Raise SpecError if there is an error so far."""
+        if self.errors:
+            raise SpecError(self.errors, self.sources)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the closest known word, or lists a few; empty if there is none."""
+    names = sorted(set(known))
+    close = get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean `{close[0]}`?"
+    if 0 < len(names) <= 12:
+        return "Known here: " + ", ".join(f"`{n}`" for n in names) + "."
+    return ""
+
+
+def render(diagnostic: Diagnostic, sources: Mapping[str, Source], color: bool = False) -> str:
+    """The diagnostic as text: headline, snippet with carets, second places, reason, mend."""
+    kind = "warning" if diagnostic.warning else "error"
+    paint = _PAINT[kind] if color else ""
+    bold, blue, reset = ("\x1b[1m", "\x1b[34m", "\x1b[0m") if color else ("", "", "")
+    lines = [f"{bold}{paint}{kind}[{diagnostic.code}]{reset}{bold}: {diagnostic.message}{reset}"]
+    if diagnostic.span is not None:
+        lines += _snippet(diagnostic.span, diagnostic.label, sources, paint, blue, reset, "^")
+    for span, label in diagnostic.also:
+        lines += _snippet(span, label, sources, blue, blue, reset, "-")
+    if diagnostic.why:
+        lines.append(f"  {blue}why:{reset} {diagnostic.why}")
+    if diagnostic.mend:
+        lines.append(f"  {blue}mend:{reset} {diagnostic.mend}")
+    return "\n".join(lines)
+
+
+_PAINT = {"error": "\x1b[31m", "warning": "\x1b[33m"}
+
+
+def _snippet(
+    span: Span, label: str, sources: Mapping[str, Source], paint: str, blue: str, reset: str, mark: str
+) -> list[str]:
+    source = sources.get(span.file)
+    if source is None:
+        return [f"  {blue}-->{reset} {span.file}", *([f"      {label}"] if label else [])]
+    line, column = source.position(span.start)
+    text = source.line(line)
+    length = max(1, min(span.end - span.start, len(text) - column + 1))
+    gutter = " " * len(str(line))
+    under = " " * len(text[: column - 1].expandtabs(4)) + mark * length
+    return [
+        f" {gutter}{blue}-->{reset} {span.file}:{line}:{column}",
+        f" {gutter} {blue}|{reset}",
+        f" {blue}{line} |{reset} {text.expandtabs(4)}",
+        f" {gutter} {blue}|{reset} {paint}{under}{' ' + label if label else ''}{reset}",
+    ]

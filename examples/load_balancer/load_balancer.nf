@@ -1,0 +1,48 @@
+/// A stateful layer-4 load balancer (Ribosome, NSDI'23, section 4).
+use net.l4;
+
+struct Backend { ip: ipv4, mac: mac, uplink: port }
+
+nf load_balancer {
+  port clients, servers;
+  param vip: ipv4 = 10.0.0.100;
+  config backends: list<Backend>;
+
+  relevant ipv4.{src, dst, protocol}, l4.{sport, dport} else drop "not TCP or UDP over IPv4";
+
+  state {
+    sticky: map<Flow, ref backends> { capacity 4M; idle 30s; when full evict oldest; }
+    turn:   u32 per core;
+  }
+  schedule { class flow; fifo; }
+
+  on packet {
+    require ipv4.dst == vip else drop "not for the VIP";
+    let backend = sticky[flow] else {
+      let chosen = backends[turn % backends.len];
+      turn += 1;
+      sticky[flow] = chosen;
+      chosen
+    };
+    ipv4.dst = backend.ip;
+    ethernet.dst = backend.mac;
+    send backend.uplink;
+  }
+
+  property affinity {
+    for p, q in trace where p.sent and q.sent and p.flow == q.flow and no_gap(p.flow, 30s) and not evicted(p.flow)
+    expect p.out.ipv4.dst == q.out.ipv4.dst;
+  }
+
+  /// Who changes the server has lost the old one: when backends come and go, no other flow moves.
+  property minimal_disruption {
+    for p, q in trace where p.sent and q.sent and p.flow == q.flow and no_gap(p.flow, 30s) and not evicted(p.flow)
+      and p.out.ipv4.dst != q.out.ipv4.dst
+    expect exists r in trace where r.at >= p.at and r.at <= q.at
+      and not (exists b in r.before.backends where b.ip == p.out.ipv4.dst);
+  }
+
+  property only_to_backends {
+    for p in trace where p.sent expect exists b in p.before.backends where b.ip == p.out.ipv4.dst;
+  }
+}

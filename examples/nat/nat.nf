@@ -1,0 +1,121 @@
+/// Source NAT for IPv4 (NAPT: RFC 3022, section 2.2), as RFC 4787 asks for UDP, RFC 5382 for TCP, RFC 5508 for ICMP.
+/// A public endpoint is taken with its mapping and goes back with it.
+use net.l4;
+
+nf nat {
+  port inside, outside;
+  /// One mapping per inside endpoint, whatever the remote (RFC 4787, REQ-1); else one per pair (sections 4.1 and 5:
+  /// "address and port-dependent").
+  param endpoint_independent: bool = true;
+  config pool_addresses: list<ipv4>;
+
+  relevant ipv4.{src, dst, protocol, fragment_offset}, flow, quoted_flow, icmp.type when icmp else drop "not IPv4";
+
+  state {
+    free: pool<Endpoint> { from pool_addresses, 1024..65535; per ipv4.protocol; }
+    out:  map<Flow, Endpoint from free> { capacity 1M; idle lifetime(key.protocol) max 124min; when full drop; }
+    index back: out by (key.protocol, value, key.dst, key.dport);
+  }
+  schedule { class flow; fifo; }
+
+  /// RFC 5382, REQ-5 (TCP); RFC 4787, REQ-5 (UDP); RFC 5508, REQ-2 (ICMP queries).
+  fn lifetime(protocol: u8) -> duration {
+    if protocol == IpProtocol.tcp { 124min } else if protocol == IpProtocol.udp { 5min } else { 60s }
+  }
+
+  /// The key of the mapping that a flow from inside uses: what does not tell mappings apart is zero.
+  /// An ICMP query has one identifier for both ends (RFC 5508, section 3.1): it counts as the source port.
+  fn mapping(f: Flow) -> Flow {
+    let any_port = endpoint_independent or f.protocol == IpProtocol.icmp;
+    Flow {
+      src: f.src, dst: if endpoint_independent { :: } else { f.dst },
+      sport: f.sport, dport: if any_port { 0 } else { f.dport }, protocol: f.protocol
+    }
+  }
+
+  /// The same mapping, found by the flow as it is outside: from the public endpoint.
+  fn by_public(f: Flow) -> (u8, Endpoint, ipv6, u16) {
+    let m = mapping(f);
+    (m.protocol, Endpoint { ip: m.src as ipv4, port: m.sport }, m.dst, m.dport)
+  }
+
+  fn translated(f: Flow, public: Endpoint) -> Flow {
+    Flow { src: public.ip as ipv6, dst: f.dst, sport: public.port, dport: f.dport, protocol: f.protocol }
+  }
+
+  action check() {
+    require ipv4.fragment_offset == 0 else drop "later fragment";
+    require l4 or icmp else drop "not TCP, UDP or ICMP";
+    if icmp {
+      require icmp.quoted.ipv4 or icmp.type == IcmpType.echo_request or icmp.type == IcmpType.echo_reply
+        else drop "ICMP type without translation";
+    }
+  }
+
+  /// To the inside: `answer` is the flow that this packet answers, as it is outside.
+  action deliver(answer: Flow) {
+    let m = back[by_public(answer)] else drop "unsolicited";
+    ipv4.dst = m.key.src as ipv4;
+    if l4 { l4.dport = m.key.sport; } else if icmp { icmp.identifier = m.key.sport; }
+    send inside;
+  }
+
+  /// To the inside, an ICMP error: `quote` is the flow it is about, as it is outside (RFC 5508, section 4.2.1).
+  action deliver_error(quote: Flow) {
+    let m = back.peek(by_public(quote)) else drop "ICMP error about no mapping";
+    ipv4.dst = m.key.src as ipv4;
+    icmp.quoted.ipv4.src = m.key.src as ipv4;
+    if icmp.quoted.l4 { icmp.quoted.l4.sport = m.key.sport; }
+    if icmp.quoted.icmp { icmp.quoted.icmp.identifier = m.key.sport; }
+    send inside;
+  }
+
+  on packet from inside {
+    check();
+    if icmp.quoted.ipv4 {                                     // about something delivered (RFC 5508, section 4.2.2)
+      let public = out.peek(mapping(quoted_flow.reversed)) else drop "ICMP error about no mapping";
+      ipv4.src = public.ip;
+      icmp.quoted.ipv4.dst = public.ip;
+      if icmp.quoted.l4 { icmp.quoted.l4.dport = public.port; }
+      if icmp.quoted.icmp { icmp.quoted.icmp.identifier = public.port; }
+      if ipv4.dst in pool_addresses { deliver_error(translated(quoted_flow.reversed, public).reversed); }
+      send outside;
+    }
+    let public = out[mapping(flow)] else {
+      let taken = free.take() else drop "no free port";
+      out[mapping(flow)] = taken;
+      taken
+    };
+    ipv4.src = public.ip;
+    if l4 { l4.sport = public.port; } else if icmp { icmp.identifier = public.port; }
+    require ipv4.dst in pool_addresses else send outside;
+    require l4 else drop "hairpinned ICMP query";             // it has one identifier, not two (RFC 5508, REQ-7)
+    deliver(translated(flow, public).reversed);               // hairpinning (RFC 4787, REQ-9)
+  }
+
+  on packet from outside {
+    check();
+    if icmp.quoted.ipv4 { deliver_error(quoted_flow); }
+    deliver(flow.reversed);
+  }
+
+  /// Two inside endpoints never have one public endpoint at the same time.
+  property injective {
+    for p, q in trace where p.sent and q.sent and p.in_port == inside and q.in_port == inside and q.at - p.at < 60s
+      and p.flow.protocol in {6, 17} and p.flow.protocol == q.flow.protocol
+      and (p.flow.src, p.flow.sport) != (q.flow.src, q.flow.sport)
+    expect (p.out.ipv4.src, p.out.l4.sport) != (q.out.ipv4.src, q.out.l4.sport);
+  }
+
+  /// What enters was asked for, and goes to whom asked.
+  property inverse {
+    for q in trace where q.sent and q.in_port == outside and q.flow.protocol in {6, 17}
+    expect exists p in trace where p.at <= q.at and p.sent and p.in_port == inside
+      and p.flow.protocol == q.flow.protocol and (p.out.ipv4.src, p.out.l4.sport) == (q.in.ipv4.dst, q.in.l4.dport)
+      and (p.in.ipv4.src, p.in.l4.sport) == (q.out.ipv4.dst, q.out.l4.dport);
+  }
+
+  property udp_without_checksum_stays_so {
+    for p in trace where p.sent and p.in.udp expect (p.in.udp.checksum == 0) == (p.out.udp.checksum == 0);
+  }
+}

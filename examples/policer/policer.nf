@@ -1,0 +1,51 @@
+/// A two-rate three-colour policer per subscriber (RFC 2698, colour-blind): green passes, yellow passes with a worse
+/// drop precedence, red is dropped.
+use net.l4;
+
+/// Committed and peak information rates and burst sizes. They count IP packets, no link headers (RFC 2698, section 2).
+struct Plan { cir: bitrate, cbs: bytes, pir: bitrate, pbs: bytes }
+
+/// The buckets C and P of RFC 2698. Rates and sizes are the plan's, so each `take` says them.
+struct Meter { committed: token_bucket, peak: token_bucket }
+
+nf policer {
+  port subscribers, core;
+  param yellow: bit<6> = 12;                           // AF12 (RFC 2597, section 6)
+  config plans: map<ipv4, Plan>;
+  config default_plan: Plan;
+
+  relevant ipv4.{src, total_length} when ipv4;
+
+  state {
+    meters: map<ipv4, Meter> { capacity 64K; idle 60s; when full evict oldest; }
+  }
+  schedule { class flow; fifo; }
+
+  on packet from subscribers {
+    require ipv4 else send core;
+    let plan = plans[ipv4.src] else default_plan;
+    let size = ipv4.total_length as bytes;
+    // RFC 2698, section 3: what P has no room for is red and takes nothing, also not from C.
+    require meters[ipv4.src].peak.take(size, rate: plan.pir, burst: plan.pbs) else drop "red";
+    let green = meters[ipv4.src].committed.take(size, rate: plan.cir, burst: plan.cbs);
+    if not green { ipv4.dscp = yellow; }
+    send core;
+  }
+
+  on packet from core { send subscribers; }
+
+  /// In no window does a subscriber of the default plan get more than PBS and what PIR gives.
+  property never_above_the_peak {
+    for p, q in trace where p.sent and q.sent and p.in_port == subscribers and p.at < q.at
+      and p.in.ipv4 and not (p.in.ipv4.src in plans) and not evicted(p.in.ipv4.src)
+    expect (max(sum(r in trace where r.sent and r.in_port == subscribers and r.in.ipv4 and r.flow.src == p.flow.src
+                      and r.at >= p.at and r.at <= q.at: r.in.ipv4.total_length as bytes), default_plan.pbs)
+            - default_plan.pbs) / (q.at - p.at) <= default_plan.pir;
+  }
+
+  /// Only the drop precedence ever changes.
+  property coloured {
+    for p in trace where p.sent and p.in.ipv4
+    expect p.out.ipv4.dscp == p.in.ipv4.dscp or p.in_port == subscribers and p.out.ipv4.dscp == yellow;
+  }
+}

@@ -1,0 +1,73 @@
+/// An IPv6 router (RFC 8200) that tells the sender why it could not forward (ICMPv6, RFC 4443).
+use net.l4;
+
+/// A mark without bytes, for packets that end here: with it they are a parse class of their own.
+header expiring { }
+parse expiring after ipv6 when ipv6.hop_limit <= 1;
+
+/// Where a route leads: the port and the neighbour's address there.
+struct NextHop { via: port, mac: mac }
+
+/// The router's own end of a link.
+struct Interface { mac: mac, address: ipv6 }
+
+nf router6 {
+  port west, east;
+  config interfaces: map<port, Interface>;
+  config local:      set<ipv6>;                            // all of the router's own addresses
+  config routes:     lpm<ipv6, NextHop>;
+
+  relevant ethernet.{src, dst}, ipv6.{src, dst, hop_limit}, icmpv6.type when icmpv6 else drop "not IPv6";
+  relevant packet when expiring;                           // an error quotes as much as it can,
+  relevant ipv6[0..48];                                    // but about a missing route only what all packets bring
+
+  state {
+    errors: token_bucket(100pps, 10);                      // RFC 4443, section 2.4 (f)
+  }
+  schedule { class flow; fifo; }
+
+  /// No error about an error, and not too many (RFC 4443, section 2.4 (e) and (f)).
+  action may_complain(about_error: bool) {
+    require not about_error else drop "undeliverable ICMPv6 error";
+    require errors.take(1) else drop "undeliverable, too many errors";
+  }
+
+  on packet {
+    let own = interfaces[in_port] else drop "port without interface";
+    require ethernet.dst == own.mac else drop "not for the router's MAC";
+    require not (ipv6.dst in ff00::/8) else drop "multicast";
+    require not (ipv6.dst in local) else drop "for the router itself";
+    // RFC 4291, sections 2.5.2, 2.5.3, 2.5.6 and 2.7: none of these may be forwarded.
+    require not (ipv6.src in ff00::/8 or ipv6.src in fe80::/10 or ipv6.dst in fe80::/10 or ipv6.src in ::/127
+      or ipv6.dst in ::/127) else drop "martian address";
+
+    if expiring {                                          // RFC 8200, section 3
+      may_complain(ipv6.next_header == IpProtocol.icmpv6 and payload[0..1] < 128);
+      emit ethernet { src: own.mac, dst: ethernet.src }, ipv6 { src: own.address, dst: ipv6.src },
+           icmpv6 { type: Icmpv6Type.time_exceeded } payload packet_from(ipv6, 1232) to in_port;
+      drop "hop limit exceeded";                           // RFC 4443, section 3.3
+    }
+    let next = routes[ipv6.dst] else {
+      may_complain(if icmpv6 { icmpv6.type < 128 } else { false });
+      emit ethernet { src: own.mac, dst: ethernet.src }, ipv6 { src: own.address, dst: ipv6.src },
+           icmpv6 { type: Icmpv6Type.unreachable, code: Icmpv6Unreachable.no_route }
+           payload packet_from(ipv6, 48) to in_port;
+      drop "no route";                                     // RFC 4443, section 3.1
+    };
+    let out = interfaces[next.via] else drop "port without interface";
+    ipv6.hop_limit -= 1;
+    ethernet.src = out.mac;
+    ethernet.dst = next.mac;
+    send next.via;
+  }
+
+  property hop_limit_falls {
+    for p in trace where p.sent expect p.out.ipv6.hop_limit == p.in.ipv6.hop_limit - 1 and p.in.ipv6.hop_limit > 1;
+  }
+
+  /// Routing depends on the destination alone.
+  property by_destination {
+    for p, q in trace where p.sent and q.sent and p.in.ipv6.dst == q.in.ipv6.dst
+    expect p.out_port == q.out_port and p.out.ethernet.dst == q.out.ethernet.dst;
+  }
+}

@@ -1,0 +1,60 @@
+/// A VXLAN tunnel end point (RFC 7348) for one network: frames of the access side travel over the fabric in UDP.
+use net.tunnel;
+
+/// This end point, the router it sends to, and who gets what it cannot place: another end point or a multicast group.
+struct Vtep { vni: bit<24>, ip: ipv4, mac: mac, gateway: mac, flood: ipv4 }
+
+nf vxlan_gateway {
+  port access, fabric;
+  config vtep: Vtep;
+
+  relevant outer.ethernet.dst, outer.ipv4.{src, dst} when vxlan, vxlan.vni when vxlan,
+           inner.ethernet.src when inner.ethernet, flow;
+
+  state {
+    /// Behind which end point a station is (RFC 7348, section 4.1). Ages like a bridge's table.
+    remote: map<mac, ipv4> { capacity 64K; age 300s; when full evict oldest; }
+  }
+  schedule { class flow; fifo; }
+
+  /// 01:00:5e and the low 23 bits of the group (RFC 1112, section 6.4).
+  fn group_mac(group: ipv4) -> mac { (0x01005e as bit<24> ++ 0 as bit<1> ++ group[22:0]) as mac }
+
+  on packet from access {
+    require not outer.vlan[0] else drop "tagged";             // RFC 7348, section 6.1
+    let to = remote[outer.ethernet.dst] else vtep.flood;
+    let next_mac = if to in 224.0.0.0/4 { group_mac(to) } else { vtep.gateway };
+    push ethernet { src: vtep.mac, dst: next_mac } before outer.ethernet;
+    push ipv4 { src: vtep.ip, dst: to, dont_fragment: 1 } before outer.ethernet;
+    // The source port spreads flows over the fabric's paths (section 5); the checksum is 0.
+    push udp { sport: 49152 + (hash(flow) % 16384) as u16, dport: VXLAN_PORT } before outer.ethernet;
+    push vxlan { vni: vtep.vni } before outer.ethernet;
+    send fabric;
+  }
+
+  on packet from fabric {
+    require vxlan and inner.ethernet and outer.ipv4 else drop "not VXLAN";
+    require outer.ipv4.dst == vtep.ip or outer.ipv4.dst == vtep.flood else drop "for another end point";
+    require vxlan.vni == vtep.vni else drop "another network";
+    require not inner.vlan else drop "tagged";
+    require inner.ethernet.src[40:40] == 0 else drop "group address as source";
+    remote[inner.ethernet.src] = outer.ipv4.src;
+    pop outer.ethernet..vxlan;
+    send access;
+  }
+
+  /// Frames of one flow take one path, and the ports are those for it.
+  property entropy {
+    for p, q in trace where p.sent and q.sent and p.in_port == access and q.in_port == access and p.flow == q.flow
+    expect p.out.outer.udp.sport == q.out.outer.udp.sport and p.out.outer.udp.sport >= 49152;
+  }
+
+  /// A station is reached where it was heard last.
+  property learned {
+    for p, q in trace where p.sent and q.sent and p.in_port == fabric and q.in_port == access and q.at - p.at < 300s
+      and q.in.outer.ethernet.dst == p.in.inner.ethernet.src and not evicted(p.in.inner.ethernet.src)
+      and not (exists r in trace where r.sent and r.in_port == fabric and r.at >= p.at and r.at <= q.at
+               and r.in.inner.ethernet.src == p.in.inner.ethernet.src and r.in.outer.ipv4.src != p.in.outer.ipv4.src)
+    expect q.out.outer.ipv4.dst == p.in.outer.ipv4.src;
+  }
+}
