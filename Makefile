@@ -41,17 +41,12 @@ setup: $(READY) ## Make .venv and install Polysome and its tools there (the othe
 test: lint types pytest ## Run everything that must pass: lint, types, then the tests
 
 .PHONY: pytest
-pytest: $(READY) ## Run the tests only, fast ones first; ARGS='-k name' picks some
-ifeq ($(strip $(ARGS)),)
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not slow'
-	@$(BIN)/python -m pytest -q -m slow
-else
-	@$(BIN)/python -m pytest $(ARGS)
-endif
+pytest: $(READY) ## Run the tests only; ARGS='-k name' picks some
+	@$(BIN)/python -m pytest -q $(ARGS)
 
 .PHONY: lint
-lint: check-format ## Check style with ruff
-	@$(BIN)/ruff check --quiet
+lint: check-format ## Check style and format with ruff
+	@$(BIN)/ruff check --quiet --output-format concise
 
 .PHONY: types
 types: $(READY) ## Check types with mypy --strict
@@ -59,7 +54,7 @@ types: $(READY) ## Check types with mypy --strict
 
 .PHONY: check-format
 check-format: $(READY) ## Say which files are not formatted
-	@$(BIN)/ruff format --quiet --check
+	@$(BIN)/ruff format --quiet --check --output-format concise
 
 .PHONY: format
 format: $(READY) ## Format the code and mend what ruff can mend
@@ -108,6 +103,6 @@ $(READY): pyproject.toml
 	echo 'Setting up $(VENV): needed once, and after a change of pyproject.toml; takes about a minute.'; \
 	if [ "$$(cat $@ 2>/dev/null)" != '$(CURDIR)' ]; then "$$python" -m venv --clear $(VENV) || exit 1; fi; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input -e '.[test]' || { \
-	    echo 'pip could not install what Polysome needs; its message is above. It needs the package index or a mirror.' >&2; \
+	    echo 'pip could not install what Polysome needs: see above. It must reach the package index, or a mirror of it.' >&2; \
 	    exit 1; }
 	@echo '$(CURDIR)' >$@

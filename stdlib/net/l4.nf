@@ -165,4 +165,25 @@ parser l4 {
 
   /// Later fragments have no ports, so the first one must not have them either.
   class flow: Flow = if fragment { without_ports(flow) } else { flow };
+
+  /// The five-tuple of the packet that an ICMP error quotes (RFC 792, RFC 4443); all 0 where nothing is quoted.
+  value quoted_flow: Flow = Flow {
+    src: if icmp.quoted.ipv4 { icmp.quoted.ipv4.src as ipv6 }
+      else if icmpv6.quoted.ipv6 { icmpv6.quoted.ipv6.src } else { :: },
+    dst: if icmp.quoted.ipv4 { icmp.quoted.ipv4.dst as ipv6 }
+      else if icmpv6.quoted.ipv6 { icmpv6.quoted.ipv6.dst } else { :: },
+    sport: if icmp.quoted.l4 { icmp.quoted.l4.sport }
+      else if icmp.quoted.icmp { icmp_port(icmp.quoted.icmp.type, icmp.quoted.icmp.identifier) }
+      else if icmpv6.quoted.l4 { icmpv6.quoted.l4.sport }
+      else if icmpv6.quoted.icmpv6 { icmpv6_port(icmpv6.quoted.icmpv6.type, icmpv6.quoted.icmpv6.identifier) }
+      else { 0 },
+    dport: if icmp.quoted.l4 { icmp.quoted.l4.dport }
+      else if icmp.quoted.icmp { icmp_port(icmp.quoted.icmp.type, icmp.quoted.icmp.identifier) }
+      else if icmpv6.quoted.l4 { icmpv6.quoted.l4.dport }
+      else if icmpv6.quoted.icmpv6 { icmpv6_port(icmpv6.quoted.icmpv6.type, icmpv6.quoted.icmpv6.identifier) }
+      else { 0 },
+    protocol: if icmp.quoted.ipv4 { icmp.quoted.ipv4.protocol }
+      else if icmpv6.quoted.ipv6 { icmpv6.quoted.ipv6.next_header }
+      else { 0 }
+  };
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from polysome.interp.parse_code import parser_code
@@ -12,9 +13,10 @@ from polysome.ir import program as ir
 
 @dataclass(frozen=True)
 class Generated:
-    """Python source, and the values that its constants K<n> stand for."""
+    """Python source, compiled, and the values that its constants K<n> stand for."""
 
     source: str
+    code: CodeType
     constants: dict[str, Any]
 
 
@@ -42,7 +44,8 @@ def generate(program: ir.Program) -> Generated:
     c.put("def policy_args(p):")
     c.put("    d = p.data; o = p.offset")
     c.put("    return (" + "".join(c.code(a) + ", " for a in program.schedule.args) + ")")
-    return Generated("\n".join(c.lines) + "\n", c.constants)
+    source = "\n".join(c.lines) + "\n"
+    return Generated(source, compile(source, f"<{program.name}>", "exec"), c.constants)
 
 
 def _values(c: StatementCode) -> None:

@@ -121,7 +121,7 @@ class Machine:
             "encoders": _Encoders(),
             "emit": self._emit,
         }
-        exec(compile(generated.source, f"<{program.name}>", "exec"), values)
+        exec(generated.code, values)
         return values
 
     @property
@@ -242,6 +242,16 @@ class Machine:
             node = nodes[node](p)
         p.payload = p.pos
         return p
+
+    def flow(self, data: bytes) -> tuple[int, ...] | None:
+        """The five-tuple of a packet as the parser's value `flow` has it; None without one, or if it is all zeros."""
+        value = self.program.parser.values.get("flow")
+        type = value.value.type if value is not None else None
+        if not isinstance(type, t.Struct) or [n for n, _ in type.fields[:4]] != ["src", "dst", "sport", "dport"]:
+            return None
+        number = list(self.program.parser.values).index("flow")
+        found: tuple[int, ...] = self._functions[f"value_{number}"](self.parse(0, data))
+        return found if any(found[:2]) else None
 
     def _schedule(self, p: Packet, verdict: int | frozenset[int]) -> None:
         """Hand the packet, once for each port, to the schedule."""

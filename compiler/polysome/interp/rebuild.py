@@ -63,7 +63,7 @@ def rebuild(program: ir.Program, p: Packet, buffer: bytearray) -> bytes:
         room = max(0, limit - sum(len(s.data) for s in remaining))
         cut = payload[:room]
     _next_fields(chain, remaining)
-    _lengths(remaining, cut, old, payload)
+    _lengths(remaining, cut, old, payload, limit is not None)
     _checksums(remaining, cut, old, payload)
     return b"".join(bytes(s.data) for s in remaining) + cut
 
@@ -72,7 +72,7 @@ def make(program: ir.Program, headers: tuple[tuple[str, dict[int, int]], ...], p
     """A packet made by `emit`: every marked field is computed."""
     chain = [fresh(program.headers[name], given) for name, given in headers]
     _next_fields(chain, chain)
-    _lengths(chain, payload, [], b"")
+    _lengths(chain, payload, [], b"", False)
     for position in range(len(chain) - 1, -1, -1):
         for f in chain[position].header.fields:
             if f.checksum is not None:
@@ -127,14 +127,22 @@ def _inherited(chain: list[Segment], segment: Segment, follower: Segment | None,
 # ---------------------------------------------------------------- lengths
 
 
-def _lengths(chain: list[Segment], payload: bytes, old: list[Segment], old_payload: bytes) -> None:
-    """Length fields of new headers, and of those behind which the number of bytes changed."""
+def _lengths(chain: list[Segment], payload: bytes, old: list[Segment], old_payload: bytes, truncated: bool) -> None:
+    """Length fields of new headers, and of those behind which the number of bytes changed.
+
+    A surviving field changes by as much as what it says, so one that was less (bytes behind a UDP datagram) or more (a
+    first fragment) stays so; after `truncate` it never says more than there is.
+    """
     rest = len(payload)
     for segment in reversed(chain):
         if segment.instance is None or (not segment.cut and _old_rest(segment, old, old_payload) != rest):
             for f in segment.header.fields:
                 if f.length is not None:
-                    segment.set(f, _length(f.length, len(segment.data), rest))
+                    value = actual = _length(f.length, len(segment.data), rest)
+                    if segment.instance is not None:
+                        before = _length(f.length, len(segment.old), _old_rest(segment, old, old_payload))
+                        value = segment.get(f) + actual - before
+                    segment.set(f, min(value, actual) if truncated else value)
         rest += len(segment.data)
 
 

@@ -101,9 +101,9 @@ class StatementCode(ExpressionCode):
         key = self.code(s.key) if s.key is not None else "None"
         match s.kind:
             case "map":
-                found = f"STATE[{s.source!r}].get({key})"
+                found = f"STATE[{s.source!r}].{'get' if s.refresh else 'peek'}({key})"
             case "index":
-                found = f"STATE[{s.source!r}].find({s.index!r}, {key})"
+                found = f"STATE[{s.source!r}].{'find' if s.refresh else 'peek_index'}({s.index!r}, {key})"
             case "pool":
                 found = f"STATE[{s.source!r}].take({key})"
             case _:

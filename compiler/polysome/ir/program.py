@@ -362,7 +362,8 @@ class ForEach(Node):
 class Lookup(Node):
     """Look `key` up in a map, index, config table, or take from a pool (`key`: the partition).
 
-    If there is something, it is bound to `slot` and `found` runs, else `absent`. `kind` is map, index, table, pool.
+    If there is something, it is bound to `slot` and `found` runs, else `absent`. `kind` is map, index, table, pool;
+    `refresh` is False for `peek`.
     """
 
     kind: str
@@ -373,6 +374,7 @@ class Lookup(Node):
     found: Body
     absent: Body
     index: str | None = None
+    refresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -682,15 +684,17 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What `relevant` declares: bits of instances and payload per condition, and who passes.
+    """What `relevant` declares, each part for a mask of parse classes, and who passes.
 
-    `fields`: (instance, field, classes) triples; `payload`: (low, high, classes); `packet`: everything.
+    `fields`: (instance, field, classes, span); `payload`: (low, high, classes, span) in bytes; `spans`: bytes counted
+    from a header, (instance, low, high, classes, span); `packet`: the classes of which everything is relevant.
     `passing`: the classes the handlers see; the others get `orelse`.
     """
 
     fields: tuple[tuple[int, int, int, Span], ...]
     payload: tuple[tuple[int, int, int, Span], ...]
-    packet: bool
+    spans: tuple[tuple[int, int, int, int, Span], ...]
+    packet: int
     passing: int
     orelse: Statement
     span: Span | None

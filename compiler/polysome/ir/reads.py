@@ -7,7 +7,7 @@ The walk follows header tests, so a read is only counted for the classes that ca
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from polysome.ir import program as ir
@@ -76,51 +76,60 @@ def _exprs(value: Any) -> Iterator[ir.Expr]:
                 yield from _exprs(item)
 
 
-def bodies(statement: ir.Statement) -> Iterator[ir.Body]:
-    """The bodies inside a statement."""
-    for f in fields(statement):
-        value = getattr(statement, f.name)
-        if isinstance(value, tuple) and value and all(is_dataclass(v) and not isinstance(v, ir.Expr) for v in value):
-            yield value
-
-
 def statement_reads(body: ir.Body, mask: int, parser: ir.Parser) -> Iterator[PacketRead]:
-    """The reads of a body that packets of `mask` enter."""
-    yield from _Walk(parser).body(body, mask)
+    """The reads of a body that packets of `mask` enter; a field that was surely written before is not read."""
+    yield from _Walk(parser).body(body, mask, frozenset())
+
+
+Written = frozenset[tuple[int, int]]
 
 
 class _Walk:
-    """Walks statements with the classes that reach them; `after` is the mask behind the last statement walked."""
+    """Walks statements with the classes that reach them and the fields surely written before.
+
+    `after` and `written` describe the place behind the last statement walked.
+    """
 
     def __init__(self, parser: ir.Parser) -> None:
         self.parser = parser
         self.after = 0
+        self.written: Written = frozenset()
 
-    def body(self, body: ir.Body, mask: int) -> Iterator[PacketRead]:
-        self.after = mask
+    def body(self, body: ir.Body, mask: int, written: Written) -> Iterator[PacketRead]:
+        self.after, self.written = mask, written
         for statement in body:
-            yield from self._statement(statement, self.after)
+            yield from self._statement(statement, self.after, self.written)
 
-    def _statement(self, s: ir.Statement, mask: int) -> Iterator[PacketRead]:
+    def _statement(self, s: ir.Statement, mask: int, written: Written) -> Iterator[PacketRead]:
         for child in children(s):
-            yield from _expression(child, mask, self.parser, None, "")
+            for read in _expression(child, mask, self.parser, None, ""):
+                own = isinstance(read.node, ir.HeaderField) and not read.via
+                if not (own and (read.node.instance, read.node.field) in written):  # type: ignore[union-attr]
+                    yield read
         match s:
             case ir.If():
                 yes, no = split(s.condition, mask, self.parser)
-                yield from self._branches((s.then, yes), (s.orelse, no))
+                yield from self._branches((s.then, yes), (s.orelse, no), written)
             case ir.Lookup():
-                yield from self._branches((s.found, mask), (s.absent, mask))
+                yield from self._branches((s.found, mask), (s.absent, mask), written)
             case ir.ForRange() | ir.ForEach():
-                yield from self.body(s.body, mask)
-                self.after = mask
+                yield from self.body(s.body, mask, written)
+                self.after, self.written = mask, written
             case ir.Send() | ir.Bounce() | ir.Drop():
                 self.after = 0
+            case ir.FieldWrite():
+                self.after, self.written = mask, written | {(s.instance, s.field)}
             case _:
                 self.after = mask
 
-    def _branches(self, *branches: tuple[ir.Body, int]) -> Iterator[PacketRead]:
-        joined = 0
-        for body, mask in branches:
-            yield from self.body(body, mask)
-            joined |= self.after
-        self.after = joined
+    def _branches(
+        self, a: tuple[ir.Body, int], b: tuple[ir.Body, int], written: Written
+    ) -> Iterator[PacketRead]:
+        yield from self.body(*a, written)
+        after, first = self.after, self.written
+        yield from self.body(*b, written)
+        if after and self.after:
+            self.written = first & self.written
+        elif after:
+            self.written = first
+        self.after |= after

@@ -32,6 +32,7 @@ class Shared:
     fn_types: dict[str, tuple[tuple[t.Type, ...], t.Type]] = field(default_factory=dict)
     root: NfScope | None = None
     slots: int = 0
+    order_class: t.Type = t.WRONG  # of the schedule's class, once that is typed
 
     def slot(self) -> int:
         self.slots += 1

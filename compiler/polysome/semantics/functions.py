@@ -15,12 +15,12 @@ def function(user: Expressions, decl: ast.FnDecl) -> str | None:
     """The name under which the function is in `shared.fns`, or None if it has errors."""
     from polysome.semantics.expressions import Expressions
 
-    shared, name = user.shared, decl.name.text
+    shared, name = user.shared, user.scope.prefix.replace(".", "__") + decl.name.text
     if name in shared.fn_types:
         if name not in shared.fns and name in _open(shared.fn_types, shared.fns):
             user.report.add(
                 "E0324",
-                f"function `{name}` calls itself",
+                f"function `{decl.name.text}` calls itself",
                 decl.name.span,
                 why="There is no recursion: every path must have a bound that the compiler can see.",
                 mend="Use a bounded `for` in an action, or unroll it.",
@@ -38,7 +38,7 @@ def function(user: Expressions, decl: ast.FnDecl) -> str | None:
     if decl.body.value is None:
         user.report.add(
             "E0325",
-            f"function `{name}` has no value",
+            f"function `{decl.name.text}` has no value",
             decl.body.span,
             why="A function's value is its last expression, without a semicolon.",
             mend="Remove the last `;`, or add the expression.",

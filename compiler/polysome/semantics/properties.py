@@ -2,13 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
+from polysome.ir import properties as pr
+from polysome.ir import types as t
 from polysome.semantics.expressions import Shared
-from polysome.semantics.scope import NfScope
+from polysome.semantics.property_expressions import PropertyExpressions
+from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
+from polysome.syntax.spans import Span
 
 
-def properties(shared: Shared, scope: NfScope, decls: list[ast.Property]) -> tuple[Any, ...]:
+def properties(shared: Shared, scope: NfScope, decls: list[ast.Property]) -> tuple[pr.Property, ...]:
     """The typed properties of the NF."""
-    return ()
+    seen: dict[str, Span] = {}
+    found = []
+    for decl in decls:
+        if decl.name.text in seen:
+            duplicate(shared.report, decl.name, seen[decl.name.text])
+        seen[decl.name.text] = decl.name.span
+        if not any(map(_expects, decl.items)):
+            shared.report.add(
+                "E0907",
+                f"property `{decl.name.text}` expects nothing",
+                decl.name.span,
+                why="A property without `expect` holds whatever the NF does.",
+                mend="Add `expect …;`.",
+            )
+        items = _Items(PropertyExpressions(shared, scope)).sequence(decl.items)
+        found.append(pr.Property(decl.span, decl.name.text, items))
+    return tuple(found)
+
+
+def _expects(item: ast.PropertyItem) -> bool:
+    return _expects(item.body) if isinstance(item, ast.PropertyFor) else isinstance(item, ast.Expect)
+
+
+def _ends_in_let(item: ast.PropertyItem) -> bool:
+    return _ends_in_let(item.body) if isinstance(item, ast.PropertyFor) else isinstance(item, ast.PropertyLet)
+
+
+class _Items:
+    """Types the items of one property."""
+
+    def __init__(self, x: PropertyExpressions) -> None:
+        self.x = x
+
+    def sequence(self, items: Sequence[ast.PropertyItem]) -> tuple[pr.Item, ...]:
+        """The items in order. A `let` at the end of a `for` draws all that follows into that `for` (L12.2)."""
+        found: list[pr.Item] = []
+        for i, item in enumerate(items):
+            if isinstance(item, ast.PropertyFor):
+                drawn = items[i + 1 :] if _ends_in_let(item) else ()
+                found.append(self._for(item, drawn))
+                if drawn:
+                    break
+            elif isinstance(item, ast.PropertyLet):
+                value = self.x.value(item.value)
+                found.append(pr.Let(item.span, self.x.bind(item.name, value.type), item.name.text, value))
+            else:
+                found.append(pr.Expect(item.span, self.x.expr(item.value, t.BOOL)))
+        return tuple(found)
+
+    def _for(self, item: ast.PropertyFor, drawn: Sequence[ast.PropertyItem]) -> pr.ForAll:
+        domain, types = self.x.domain(item.domain, len(item.names))
+        self.x.locals.append({})
+        slots = tuple(self.x.bind(n, ty) for n, ty in zip(item.names, types, strict=True))
+        where = self.x.expr(item.where, t.BOOL) if item.where is not None else None
+        body = self.sequence((item.body, *drawn))
+        self.x.locals.pop()
+        return pr.ForAll(item.span, slots, tuple(n.text for n in item.names), domain, where, body)

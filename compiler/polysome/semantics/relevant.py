@@ -18,7 +18,8 @@ from polysome.syntax.spans import Span
 class _Gathered:
     fields: list[tuple[int, int, int, Span]] = field(default_factory=list)
     payload: list[tuple[int, int, int, Span]] = field(default_factory=list)
-    packet: bool = False
+    spans: list[tuple[int, int, int, int, Span]] = field(default_factory=list)
+    packet: int = 0
     passing: int = 0
 
 
@@ -40,7 +41,7 @@ class ContractBuilder:
         if orelse is None:
             orelse = ir.Drop(decls[0].span, "not parsed")
         f = self.found
-        return ir.Contract(tuple(f.fields), tuple(f.payload), f.packet, f.passing, orelse, decls[0].span)
+        return ir.Contract(tuple(f.fields), tuple(f.payload), tuple(f.spans), f.packet, f.passing, orelse, decls[0].span)
 
     def _item(self, item: ast.RelevantItem) -> None:
         classes = self.parser.all_classes
@@ -48,7 +49,7 @@ class ContractBuilder:
             classes = self._condition(item.when)
         text = item.instance.text
         if text == "packet":
-            self.found.packet = True
+            self.found.packet |= classes
         elif text == "payload":
             self._payload(item, classes)
         elif text in self.parser.values:
@@ -108,9 +109,18 @@ class ContractBuilder:
         having = 0
         for i in instances:
             having |= self.parser.having[i]
-            self._fields(i, fields, text, classes, item)
+            if item.low is not None and item.high is not None:
+                self._bytes_from(i, item.low, item.high, classes, item.span)
+            else:
+                self._fields(i, fields, text, classes, item)
         if item.when is None:
             self.found.passing &= having
+
+    def _bytes_from(self, instance: int, low: ast.Expr, high: ast.Expr, classes: int, span: Span) -> None:
+        """`header[a..b]`: bytes counted from the header's first one, beyond its end too."""
+        first, last = self.x.constant(low, t.LITERAL), self.x.constant(high, t.LITERAL)
+        if first is not None and last is not None:
+            self.found.spans.append((instance, first, last, classes & self.parser.having[instance], span))
 
     def _fields(self, instance: int, fields: list[str], text: str, classes: int, item: ast.RelevantItem) -> None:
         header = self.parser.instances[instance].header

@@ -24,12 +24,15 @@ def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span
     cls = Expressions(shared, scope, frozenset(("packet", "class", "config")))
     cls.mask = passing
     if decl is None:
-        return ir.Schedule(policy="fifo", cls=_default_class(cls, nf), args=(), options={}, span=nf)
+        default = _default_class(cls, nf)
+        shared.order_class = default.type
+        return ir.Schedule(policy="fifo", cls=default, args=(), options={}, span=nf)
     x = Expressions(shared, scope, frozenset(("packet", "config", "state", "now")))
     x.mask = passing
     clauses = Clauses(x, decl.clauses, (*_OPTIONS, *POLICIES), "the schedule", decl.span)
     kind = _policy(x, clauses, decl.span)
     class_expr = _class(cls, clauses, decl.span)
+    shared.order_class = class_expr.type
     options = _options(clauses)
     args, unit = _args(x, clauses, kind)
     options |= {"unit": unit} if unit == "packets" else {}

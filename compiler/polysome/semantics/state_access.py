@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
@@ -27,6 +27,7 @@ class LookupTarget:
     key: ir.Expr | None
     type: t.Type
     index: str | None = None
+    refresh: bool = True
 
 
 def owner(x: Expressions, node: ast.Expr) -> tuple[NfScope, str] | None:
@@ -114,7 +115,7 @@ def _absent(x: Expressions, node: ast.Expr, target: LookupTarget) -> ir.Expr:
 def lookup(x: Expressions, node: ast.Expr) -> LookupTarget | None:
     """`map[k]`, `index[k]`, `table[k]` or `pool.take()`: something that may be absent; None for anything else."""
     if isinstance(node, ast.Call):
-        return _pool_take(x, node)
+        return _pool_take(x, node) or _peek(x, node)
     if not isinstance(node, ast.Index):
         return None
     found = owner(x, node.base)
@@ -131,6 +132,16 @@ def lookup(x: Expressions, node: ast.Expr) -> LookupTarget | None:
             return LookupTarget("map", state.name, x.expr(node.index, state.key), state.value)
         return None
     return _table(x, node)
+
+
+def _peek(x: Expressions, node: ast.Call) -> LookupTarget | None:
+    """`map.peek(k)`, `index.peek(k)`: a lookup that does not refresh."""
+    if not isinstance(node.callee, ast.Member) or node.callee.name.text != "peek" or len(node.args) != 1:
+        return None
+    if owner(x, node.callee.base) is None:
+        return None
+    target = lookup(x, ast.Index(node.span, node.callee.base, node.args[0].value))
+    return None if target is None else replace(target, refresh=False)
 
 
 def _table(x: Expressions, node: ast.Index) -> LookupTarget | None:
@@ -216,6 +227,8 @@ def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
     if isinstance(decl, ir.PoolDecl) and name == "take":
         target = _pool_take(x, node)
         return _absent(x, node, target) if target else x.wrong(node.span)
+    if name == "peek" and (target := _peek(x, node)) is not None:
+        return _absent(x, node, target)
     if name in ("has", "take"):
         found = place(x, node.callee.base)
         if found is not None:

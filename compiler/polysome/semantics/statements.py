@@ -30,6 +30,10 @@ class Target:
     type: t.Type | None
 
 
+def _inside(type: t.Ref | t.FromPool) -> t.Type:
+    return type.row if isinstance(type, t.Ref) else type.item
+
+
 class Statements(Expressions):
     """Lowers the statements of one handler. `packet` says whether there is one, and so a verdict is due."""
 
@@ -101,7 +105,11 @@ class Statements(Expressions):
         """Statements that compute the value into the target's slot."""
         if isinstance(node, ast.IfExpr):
             return self._if(node, into)
-        value = self._expr(node, into.type) if into.type is None else self.expr(node, into.type)
+        value = self._expr(node, into.type)
+        if isinstance(into.type, (t.Ref, t.FromPool)) and value.type == _inside(into.type):
+            into.type = value.type  # the lookup's row or owned value is then read
+        elif into.type is not None:
+            value = self.coerce(value, into.type)
         if into.type is None:
             value = self.value(node) if isinstance(value.type, t.Literal) else value
             into.type = value.type
@@ -220,7 +228,11 @@ class Statements(Expressions):
         into = Target(self.shared.slot(), node.binding.names[0].text, target.type)
         absent, ended = self._else_arm(node.orelse, into, node.value.span)
         assert into.type is not None
-        body: list[ir.Statement] = [self.lookup_node(node.span, target, into.slot, into.name, (), tuple(absent))]
+        found: ir.Body = ()
+        if into.type != target.type and target.type != t.WRONG:
+            row = ir.Local(node.span, target.type, into.slot, into.name)
+            found = (ir.SetLocal(node.span, into.slot, into.name, ir.Deref(node.span, into.type, row)),)
+        body: list[ir.Statement] = [self.lookup_node(node.span, target, into.slot, into.name, found, tuple(absent))]
         if node.binding.tuple:
             body += self._take_apart(node.binding, into.slot, into.type)
         else:
@@ -230,7 +242,7 @@ class Statements(Expressions):
     def lookup_node(
         self, span: Span, target: LookupTarget, slot: int, name: str, found: ir.Body, absent: ir.Body
     ) -> ir.Lookup:
-        return ir.Lookup(span, target.kind, target.source, target.key, slot, name, found, absent, target.index)
+        return ir.Lookup(span, target.kind, target.source, target.key, slot, name, found, absent, target.index, target.refresh)
 
     def _else_arm(self, arm: ast.ElseArm | None, into: Target, span: Span) -> Lowered:
         """What happens if a lookup finds nothing; the parse classes of both ways meet again."""

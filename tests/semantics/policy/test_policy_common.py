@@ -61,6 +61,23 @@ def test_P1_4_ties_leave_in_arrival_order() -> None:
     assert r.left == [(0, 0), (1, 0), (2, 100), (3, 100)]
 
 
+def test_P1_4_one_run_lets_all_leave_that_is_due_then() -> None:
+    # Two packets each are due at 100 (shape, as above), 800 (two ports) and 50 (reframe); for shape one more at 200.
+    shape_args = {"args": (ONE_BYTE_PER_NS, 100)}
+    for kind, settings, more, cls_or_port, due in (
+        ("shape", SHAPE, shape_args, [("a", 0), ("b", 0)] * 2 + [("a", 0)], 100),
+        ("fifo", SERVED, {}, [("a", 0), ("a", 1)] * 2, 800),
+        ("reframe", Settings(window=50, count=9), {}, [("a", 0), ("a", 0)], 50),
+    ):
+        r = Run(kind, settings)
+        for cls, port in cls_or_port:
+            r.offer(0, cls, port=port, **more)  # type: ignore[arg-type]
+        held = r.policy.held()
+        assert r.policy.next_due() == due
+        r.policy.run_due()
+        assert held - r.policy.held() == 2 and [time for _, time in r.left[-2:]] == [due, due]
+
+
 def test_P1_4_with_serve_the_ports_take_turns_in_port_order() -> None:
     # Ports 2 and 1 are both busy until 800; port 1 goes first though its packet came later.
     r = run("fifo", SERVED, [{"now": 0, "port": p} for p in (2, 1, 2, 1)])
@@ -77,10 +94,12 @@ def test_P1_5_every_packet_leaves_or_is_dropped_or_is_held() -> None:
 
 
 def test_P1_6_what_leaves_at_once_needs_no_room() -> None:
-    r = run("shape", Settings(classes=1, idle=1, buffer=0, when_full="drop"), [{"now": 0, "args": (1, 100)}])
-    assert r.left == [(0, 0)]
-    r = run("fifo", Settings(serve=1, buffer=0, when_full="drop"), [{"now": 0}])
-    assert r.left == [(0, 0)]
+    unroomy = {"shape": Settings(classes=1, idle=1, buffer=0, when_full="drop")}
+    unroomy["fifo"] = Settings(serve=1, buffer=0, when_full="drop")
+    for kind, settings in unroomy.items():
+        r = Run(kind, settings)
+        r.offer(0, args=(1, 100))
+        assert r.left == [(0, 0)] and r.policy.next_due() is None
 
 
 def test_P1_7_limits_may_be_reached_but_not_exceeded() -> None:
@@ -95,6 +114,19 @@ def test_P1_7_limits_may_be_reached_but_not_exceeded() -> None:
     for cls, port in (("x", 0), ("x", 1), ("a", 0), ("a", 0), ("a", 1), ("a", 0)):
         r.offer(0, cls, port=port)
     assert r.dropped == [(5, "queue full")]
+
+
+def test_P1_7_shape_has_queues_and_a_buffer_too() -> None:
+    # 1 byte/ns, burst 100, queue 200, buffer 300. a: one leaves, two are held (200), the next exceeds the queue.
+    # b: one leaves, one is held (300), the next exceeds the buffer. At 100 a's second and b's leave: room for one each.
+    args = (ONE_BYTE_PER_NS, 100)
+    r = Run("shape", Settings(classes=4, idle=10**9, buffer=300, queue=200, when_full="drop"))
+    for cls in "aaaabbb":
+        r.offer(0, cls, args=args)
+    assert r.dropped == [(3, "queue full"), (6, "buffer full")] and r.policy.held() == 3
+    for cls in "abab":
+        r.offer(100, cls, args=args)
+    assert r.dropped[2:] == [(9, "queue full"), (10, "buffer full")] and r.policy.held() == 3
 
 
 def test_P1_7_when_full_does_not_concern_the_buffer() -> None:

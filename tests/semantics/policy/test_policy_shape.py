@@ -30,6 +30,14 @@ def test_P5_1_a_packet_waits_for_its_predecessor() -> None:
     assert times((ONE_BYTE_PER_NS, 1000), [(0, 900), (0, 800), (10, 14)]) == [0, 700, 714]
 
 
+def test_P5_1_a_packet_never_leaves_before_its_predecessor() -> None:
+    # After 1000 of 1000, 14 bytes at 125 bytes/ns leave at 1: 125 came, 111 stay. The next 100, at 1 byte/ns, find them
+    # at 1; that at this rate 110 would have been there at 0 already does not let them overtake.
+    rates = ((1000, ONE_BYTE_PER_NS), (14, 10**12), (100, ONE_BYTE_PER_NS))
+    r = run("shape", SETTINGS, [{"now": 0, "size": size, "args": (rate, 1000)} for size, rate in rates])
+    assert r.left == [(0, 0), (1, 1), (2, 1)]
+
+
 def test_P5_1_classes_do_not_wait_for_each_other() -> None:
     args = (ONE_BYTE_PER_NS, 100)
     r = run("shape", SETTINGS, [{"now": 0, "cls": c, "args": args} for c in ("a", "a", "a", "b")])

@@ -76,7 +76,7 @@ class Link(Policy):
         if port is None:
             port = self.ports[item.port] = Port(self.make_queue())
         start = now * self.rate
-        if not port.waiting and port.free <= start:
+        if port.free <= start:  # so nothing waits: that would have been due, and run
             port.free = start + item.size * BYTE
             self.leave(item, now)
             return

@@ -53,12 +53,9 @@ class Shape(Policy):
             return
         rate, burst = item.args
         n = 1 if self.packets else item.size
-        if n > burst:
-            self.drop(item, "longer than burst")
-            return
         time = ready_at(state.bucket, now, n, rate, burst, self.scale)
         if time is None or time > LAST_TIME:
-            self.drop(item, "rate too low")
+            self.drop(item, "longer than burst" if n > burst else "rate too low")
         elif time > now and (reason := no_room(self.settings, item.size, state.held, self.buffered)) is not None:
             self.drop(item, reason)
         else:

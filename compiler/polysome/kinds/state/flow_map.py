@@ -116,6 +116,11 @@ class FlowMap:
         self._use(entry)
         return entry.key, entry.value
 
+    def peek_index(self, index: str, index_key: Hashable) -> tuple[Any, Any] | None:
+        """(key, value) of the entry with this key in the index, without a refresh; None if absent."""
+        entry = self._indexes[self._index_names[index]].get(index_key)
+        return (entry.key, entry.value) if entry is not None and self._reads(entry) else None
+
     def has(self, index: str, index_key: Hashable) -> bool:
         """Is there an entry with this key in the index? No refresh."""
         entry = self._indexes[self._index_names[index]].get(index_key)

@@ -1,0 +1,86 @@
+"""What commands share: reading a spec, showing errors, ending with the right code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from polysome.analysis.all import analyse
+from polysome.ir import program as ir
+from polysome.semantics.check import Options, check
+from polysome.syntax.diagnostics import Diagnostic, Report, SpecError, render
+from polysome.syntax.spans import Source
+
+SPEC, COMMAND_LINE, ENVIRONMENT = 1, 2, 3
+
+
+def fail(code: int, message: str, mend: str = "") -> NoReturn:
+    """Print one error without a place in a file, and end."""
+    print(f"error: {message}" + (f"\n  mend: {mend}" if mend else ""), file=sys.stderr)
+    raise SystemExit(code)
+
+
+def colored() -> bool:
+    """May errors have colours? Only on a terminal, and not if NO_COLOR is set (no-color.org)."""
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+
+
+def show(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
+    """Print diagnostics, and how many errors there are."""
+    for diagnostic in diagnostics:
+        print(render(diagnostic, sources, colored()) + "\n", file=sys.stderr)
+    errors = sum(not d.warning for d in diagnostics)
+    if errors:
+        codes = sorted({d.code for d in diagnostics if not d.warning})
+        plural = "s" if errors > 1 else ""
+        print(f"{errors} error{plural}; `polysome explain {codes[0]}` says more", file=sys.stderr)
+
+
+def spec(path: Path, params: Sequence[str], capacities: Sequence[str] = (), report: Report | None = None) -> ir.Program:
+    """The checked and analysed program; ends with code 1 and all errors, or 2 if the file cannot be read."""
+    report = report if report is not None else Report()
+    sizes = {name: _number(name, text) for name, text in pairs("--capacity", capacities).items()}
+    try:
+        program = check(path, report, Options(pairs("--param", params), sizes))
+        analyse(program, report)
+        report.stop_on_errors()
+    except SpecError as error:
+        show([*error.diagnostics, *report.warnings], error.sources)
+        raise SystemExit(SPEC) from None
+    except FileNotFoundError:
+        fail(COMMAND_LINE, f"there is no file {path}")
+    except IsADirectoryError:
+        fail(COMMAND_LINE, f"{path} is a folder; name a spec, a file that ends in .nf")
+    except UnicodeDecodeError:
+        fail(COMMAND_LINE, f"{path} is no text in UTF-8, so it is no spec")
+    except OSError as error:
+        fail(COMMAND_LINE, f"{path} cannot be read: {error.strerror}")
+    _check_capacities(program, sizes)
+    return program
+
+
+def _check_capacities(program: ir.Program, sizes: Mapping[str, int]) -> None:
+    maps = [name for name, decl in program.state.items() if isinstance(decl, ir.MapDecl)]
+    for name in sizes:
+        if name not in maps:
+            fail(COMMAND_LINE, f"--capacity {name}: the NF has no map or set of that name", f"It has: {', '.join(maps) or 'none'}.")
+
+
+def pairs(option: str, items: Sequence[str]) -> dict[str, str]:
+    """`name=value` options as a dict."""
+    found: dict[str, str] = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            fail(COMMAND_LINE, f"{option} {item}: this is not NAME=VALUE", f"Write for example `{option} {name or 'x'}=1`.")
+        found[name] = value
+    return found
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        fail(COMMAND_LINE, f"--capacity {name}={text}: a number of entries was expected", "Write for example `4`.")
+    return int(text)

@@ -1,0 +1,59 @@
+"""`polysome`: one command per module.
+
+Exit codes: 0 fine; 1 the spec or a property is at fault; 2 the command line is (an option, an input file, a config);
+3 the environment is (something missing, a disk that is full).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Optional
+
+import typer
+
+from polysome.cli import check, explain, run
+
+app = typer.Typer(
+    name="polysome",
+    help="Declare a network function in one file; check it, run it on captures, compile it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 fine, 1 the spec is at fault, 2 the command line or an input is, 3 the environment is.",
+)
+app.command("check")(check.check)
+app.command("run")(run.run)
+app.command("explain")(explain.explain)
+
+
+def _version(show: bool) -> None:
+    if show:
+        from importlib.metadata import version
+
+        typer.echo(f"polysome {version('polysome')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[Optional[bool], typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = None,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """The entry point; a closed pipe or an interrupt ends it quietly."""
+    try:
+        app()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The current configuration, as the NF reads it, and how it changes (LANGUAGE.md L8.2 to L8.4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.kinds.hashing import encoder, key_of_seed, siphash
+from polysome.kinds.state.acl import Acl
+from polysome.kinds.state.lpm import Lpm
+from polysome.kinds.state.maglev import SIZE, Maglev
+from polysome.kinds.values import Row
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What a new value of one item will do."""
+
+    name: str
+    value: Any  # as it stands in `Tables.current`
+    rows: tuple[Row, ...]  # those of a list, map or maglev table
+    updates: tuple[tuple[Row, Any], ...] = ()  # rows of a map that stay, with their new values
+
+
+class Tables:
+    """The current value of each config item.
+
+    | type             | given to `replace`, from load_config     | in `current`                         |
+    |------------------|------------------------------------------|--------------------------------------|
+    | list<T>          | `tuple` of values                        | `tuple` of Row                       |
+    | map<K, V>        | `dict`                                   | `dict` from key to Row               |
+    | set<T>           | `frozenset`                              | the same                             |
+    | lpm<K, V>        | `tuple` of (Prefix, value)               | Lpm of values                        |
+    | acl<K, V>        | `tuple` of AclRow                        | Acl                                  |
+    | maglev<V>        | `tuple` of (value, weight)               | Maglev of Row                        |
+    | others           | as `ir.types` says                       | the same; lists inside are tuples of plain values |
+
+    `current` is one dict for good, by full names. A value in it does not change, except that a Row of a map gets a new value if its key stays, and
+    that a Row that has gone is `live = False` for good.
+    """
+
+    def __init__(self, program: ir.Program, values: Mapping[str, Any]) -> None:
+        """`values` has all config items of the program."""
+        self._decls = program.config
+        self._key = key_of_seed(program.params["seed"][1])
+        self.current: dict[str, Any] = {}
+        self._rows: dict[str, tuple[Row, ...]] = {}
+        missing = [name for name in program.config if name not in values]
+        if missing:
+            raise KeyError(f"no value for config {', '.join(missing)}")
+        self.replace(values)
+
+    def replace(self, values: Mapping[str, Any]) -> None:
+        """Gives items new values, all at one instant.
+
+        KeyError if a name is unknown, ValueError if values make no table; then nothing has changed.
+        """
+        changes = [self._change(self._decls[name], value) for name, value in values.items()]
+        for change in changes:
+            staying = set(map(id, change.rows))
+            for row in self._rows.get(change.name, ()):
+                row.live = id(row) in staying
+            for row, value in change.updates:
+                row.value = value
+            self.current[change.name] = change.value
+            self._rows[change.name] = change.rows
+
+    def _change(self, decl: ir.ConfigDecl, value: Any) -> _Change:
+        match decl.type:
+            case t.ListOf():
+                rows = self._same_or_new(decl.name, value)
+                return _Change(decl.name, rows, rows)
+            case t.Table("map"):
+                return self._map(decl.name, value)
+            case t.Table("lpm"):
+                return _Change(decl.name, Lpm(value), ())
+            case t.Table("acl"):
+                return _Change(decl.name, Acl(value), ())
+            case t.Table("maglev", _, row_type):
+                rows = self._same_or_new(decl.name, [row for row, _ in value])
+                weighted = [(row, weight) for row, (_, weight) in zip(rows, value, strict=True)]
+                encode, size = encoder(t.Ref(decl.name, row_type)), decl.options.get("size", SIZE)
+                return _Change(decl.name, Maglev(decl.name, weighted, self._hash64, encode, size), rows)
+            case _:
+                return _Change(decl.name, value, ())
+
+    def _same_or_new(self, name: str, values: Iterable[Any]) -> tuple[Row, ...]:
+        """A row for each value: of several that are equal, the first there is now becomes the first of the new ones."""
+        present: defaultdict[Any, deque[Row]] = defaultdict(deque)
+        for row in self._rows.get(name, ()):
+            present[row.value].append(row)
+        return tuple(present[value].popleft() if present[value] else Row(value) for value in values)
+
+    def _map(self, name: str, value: Mapping[Any, Any]) -> _Change:
+        present = self.current.get(name, {})
+        rows = {key: present.get(key) or Row(item) for key, item in value.items()}
+        updates = tuple((row, value[key]) for key, row in rows.items())
+        return _Change(name, rows, tuple(rows.values()), updates)
+
+    def _hash64(self, data: bytes) -> int:
+        return siphash(self._key, data)

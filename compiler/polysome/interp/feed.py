@@ -1,0 +1,65 @@
+"""Which port a packet of the trace arrives at, and gaps in time (LANGUAGE.md L2.6, L5.5)."""
+
+from __future__ import annotations
+
+from polysome.interp.machine import Machine
+
+
+class Turns:
+    """The rule for a capture that names no port (L5.5).
+
+    With one handled port, every packet arrives there. With several, the first packet of a conversation arrives at the
+    next of them in turn, in declaration order; packets of the same flow at the same port, those of the reverse flow at
+    the port after it. Packets without a flow (the parser has no value `flow` with src, dst, sport, dport, or all are 0)
+    take the next port in turn each.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.ports = sorted({port for h in machine.program.packet_handlers for port in h.ports})
+        self._turn = 0
+        self._port: dict[tuple[int, ...], int] = {}
+
+    def port(self, data: bytes) -> int:
+        """The port for the next packet."""
+        if len(self.ports) == 1:
+            return self.ports[0]
+        flow = self.machine.flow(data)
+        if flow is None:
+            return self._next()
+        known = self._port.get(flow)
+        if known is not None:
+            return known
+        src, dst, sport, dport, *rest = flow
+        reverse = self._port.get((dst, src, dport, sport, *rest))
+        if reverse is not None:
+            port = self.ports[(self.ports.index(reverse) + 1) % len(self.ports)]
+        else:
+            port = self._next()
+        self._port[flow] = port
+        return port
+
+    def _next(self) -> int:
+        port = self.ports[self._turn % len(self.ports)]
+        self._turn += 1
+        return port
+
+
+class Gaps:
+    """Shortens gaps between packets above `longest` ns to it and shifts all that follows."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.shortened = 0
+        self.removed = 0
+        self._last: int | None = None
+
+    def time(self, arrival: int) -> int:
+        """The packet's time after shortening; never before the packet that came before it."""
+        shifted = arrival - self.removed
+        if self._last is not None and shifted - self._last > self.longest:
+            self.removed += shifted - self._last - self.longest
+            self.shortened += 1
+            shifted = self._last + self.longest
+        self._last = shifted if self._last is None else max(self._last, shifted)
+        return shifted

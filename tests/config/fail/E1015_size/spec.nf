@@ -1,0 +1,7 @@
+use net.l4;
+
+nf spreading {
+  port a, b;
+  config spread: maglev<ipv4> { size 256; }
+  on packet { send b; }
+}

@@ -1,0 +1,146 @@
+"""The folders are the agreed ones, and dependencies between them point one way (the design's section 3)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "compiler" / "polysome"
+
+TOP = {
+    *("compiler", "stdlib", "examples", "tests"),
+    *("pyproject.toml", "Makefile", "README.md", "CONTRIBUTING.md", "LICENSE"),
+    *(".ci", ".clang-format", ".editorconfig", ".gitattributes", ".gitignore"),
+}
+LATER = {"runtime", "targets"}  # once they have content
+
+CODE = {".py", ".nf", ".g4", ".p4", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp", ".j2", ".sh"}
+MOST_LINES = 600
+
+SPANS = {"syntax.spans", "syntax.diagnostics"}
+ANY = {""}
+# What the modules of each part may import from Polysome; a name stands for itself and all below it.
+MAY_IMPORT = {
+    "resources": set[str](),
+    "captures": {"captures"},
+    "syntax": {"syntax"},
+    "kinds": {"kinds", "ir.types"},
+    "ir": {"ir", "kinds", "syntax.spans"},
+    "semantics": {"semantics", "syntax", "ir", "kinds", "resources"},
+    "analysis": {"analysis", "ir", "kinds"},
+    "config": {"config", "ir", "kinds", "syntax.literals", *SPANS},
+    "interp": {"interp", "ir", "kinds", "config", "captures", "analysis", *SPANS},
+    "explain": {"explain"},
+    "cli": ANY,
+}
+
+
+def listed(*options: str) -> list[Path]:
+    """The files that git knows, relative to the top."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout")
+    git = ["git", "-c", "safe.directory=*", "ls-files", "-z", *options]
+    names = subprocess.run(git, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    return sorted({Path(name) for name in names if name and (ROOT / name).is_file()})
+
+
+def sources() -> list[Path]:
+    """Committed or not: what is about to be."""
+    files = listed("--cached", "--others", "--exclude-standard")
+    return [path for path in files if "generated" not in path.parts]
+
+
+def test_the_top_level_is_the_agreed_one() -> None:
+    found = {path.parts[0] for path in listed()}
+    assert sorted(found - LATER) == sorted(TOP)
+
+
+def test_files_are_short_enough_to_read() -> None:
+    code = [path for path in sources() if path.suffix in CODE]
+    lines = {str(path): (ROOT / path).read_text(encoding="utf-8").count("\n") for path in code}
+    long = [f"{path}: {n} lines" for path, n in lines.items() if n > MOST_LINES]
+    assert code and not long, "\n".join(long)
+
+
+def test_nothing_is_marked_as_unfinished() -> None:
+    mark = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+    found = []
+    for path in sources():
+        if path.suffix in CODE | {".md", ".toml", ""} and path.name != "LICENSE":
+            lines = (ROOT / path).read_text(encoding="utf-8").split("\n")
+            found += [f"{path}:{i}: {line.strip()}" for i, line in enumerate(lines, 1) if mark.search(line)]
+    assert not found, "\n".join(found)
+
+
+def is_module(name: str) -> bool:
+    path = PACKAGE.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
+    """The modules of Polysome that a module imports anywhere in it, as names below `polysome`, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "polysome":
+                    yield node.lineno, alias.name.removeprefix("polysome").removeprefix(".")
+        elif isinstance(node, ast.ImportFrom):
+            base = (node.module or "").split(".")
+            if node.level:
+                here = ["polysome", *module.split(".")]
+                base = [*here[: len(here) - node.level + is_package], *filter(None, base)]
+            if base[0] == "polysome":
+                for alias in node.names:
+                    below = ".".join([*base[1:], alias.name])
+                    yield node.lineno, below if is_module(below) else ".".join(base[1:])
+
+
+def allowed(target: str, rights: set[str]) -> bool:
+    return any(right == "" or target == right or target.startswith(right + ".") for right in rights)
+
+
+def test_imports_point_one_way() -> None:
+    wrong = []
+    files = [path for path in PACKAGE.rglob("*.py") if "generated" not in path.parts]
+    for path in sorted(files):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        module = ".".join(parts[:-1] if is_package else parts)
+        part = parts[0]
+        rights = set[str]() if module == "" else MAY_IMPORT.get(part)
+        if rights is None:
+            wrong.append(f"{module}: `{part}` is new; say in MAY_IMPORT what it may import")
+            continue
+        for line, target in imports(ast.parse(path.read_text(encoding="utf-8")), module, is_package):
+            if not allowed(target, rights):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {part} may not import polysome.{target}")
+    assert files and not wrong, "\n".join(dict.fromkeys(wrong))
+
+
+@pytest.mark.parametrize(
+    ("code", "module", "is_package", "found"),
+    [
+        ("from polysome.syntax import ast", "ir.fold", False, ["syntax.ast"]),
+        ("from polysome.syntax.spans import Span", "ir.fold", False, ["syntax.spans"]),
+        ("import polysome.semantics.check as c", "ir.fold", False, ["semantics.check"]),
+        ("from .types import U", "ir.fold", False, ["ir.types"]),
+        ("from . import types", "ir", True, ["ir.types"]),
+        ("from ..syntax import spans, ast", "ir.fold", False, ["syntax.spans", "syntax.ast"]),
+        ("import os\nfrom polysomes import x", "ir.fold", False, []),
+        ("def f():\n    from polysome import semantics", "ir.fold", False, ["semantics"]),
+    ],
+)
+def test_imports_are_found(code: str, module: str, is_package: bool, found: list[str]) -> None:
+    assert [target for _, target in imports(ast.parse(code), module, is_package)] == found
+
+
+def test_a_right_covers_what_is_below_it_only() -> None:
+    assert allowed("syntax.spans", {"syntax"}) and allowed("syntax", {"syntax"}) and allowed("cli.main", ANY)
+    assert not allowed("syntax", {"syntax.spans"}) and not allowed("syntaxes", {"syntax"}) and not allowed("ir", set())
