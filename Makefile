@@ -41,8 +41,13 @@ setup: $(READY) ## Make .venv and install Polysome and its tools there (the othe
 test: lint types pytest ## Run everything that must pass: lint, types, then the tests
 
 .PHONY: pytest
-pytest: $(READY) ## Run the tests only; ARGS='-k name' picks some
+pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
+ifeq ($(strip $(ARGS)),)
+	@$(BIN)/python -m pytest -q -m 'not slow'
+	@$(BIN)/python -m pytest -q -m slow
+else
 	@$(BIN)/python -m pytest -q $(ARGS)
+endif
 
 .PHONY: lint
 lint: check-format ## Check style and format with ruff

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import polysome.config
 import pytest
+
+import polysome.config
 from polysome.config.events import load_events
 from polysome.config.load import load_config
 from polysome.semantics.check import check
@@ -26,7 +27,8 @@ def failure() -> SpecError:
     spec = Path("spec.nf") if Path("spec.nf").exists() else Path("../common.nf")
     report = Report()
     program = check(spec, report)
-    files = [f"{path.stem}={path}" if path.suffix == ".csv" else str(path) for path in sorted(Path().glob("*.[ct]*[vl]"))]
+    paths = [path for path in sorted(Path().iterdir()) if path.suffix in (".csv", ".toml")]
+    files = [f"{path.stem}={path}" if path.suffix == ".csv" else str(path) for path in paths]
     with pytest.raises(SpecError) as caught:
         load_config(program, files, report)
         load_events(program, "events.jsonl", report)

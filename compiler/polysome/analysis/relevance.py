@@ -1,18 +1,17 @@
 """Relevance: which bytes of a packet each parse class needs, and the first line that needs them (DESIGN section 5).
 
-Also checks the contract that `relevant` states (LANGUAGE.md section 6): reading anything not listed is E0805, a
-listed byte that nothing reads is W0801.
+Bytes are counted from the first byte of a header instance, or of the payload. Whether the program keeps the contract
+that `relevant` states is `analysis.contract`'s to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.reads import PacketRead, reads_of, statement_reads
-from polysome.syntax.diagnostics import Report
 from polysome.syntax.spans import Span
 
 PAYLOAD = -1  # the "instance" of payload bytes
@@ -21,13 +20,21 @@ MOST = 1 << 16  # "to the end" of payload and packet
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes `low` to `high` (excluded) of a header instance or PAYLOAD, needed first by `reason` at `span`."""
+    """Bytes `low` to `high` (excluded) of a header instance or PAYLOAD, needed first for `what` at `span`.
+
+    `via` says why if the line does not name `what` itself: a parser value, or what depends on it.
+    """
 
     instance: int
     low: int
     high: int
-    reason: str
+    what: str
+    via: str
     span: Span
+
+    @property
+    def reason(self) -> str:
+        return f"{self.what} (for {self.via})" if self.via else self.what
 
 
 @dataclass(frozen=True)
@@ -48,171 +55,191 @@ class Relevance:
 
 def relevance(program: ir.Program) -> Relevance:
     """The needs of every parse class that reaches a handler."""
-    reads = list(packet_reads(program))
-    parser = program.parser
-    passing = program.contract.passing if program.contract else parser.all_classes
-    whole = 0
-    by_needs: dict[tuple[Need, ...], int] = {}
-    for c in range(len(parser.classes)):
-        if not passing >> c & 1:
-            continue
-        needs: dict[tuple[int, int], Need] = {}
-        for read in reads:
-            if read.classes >> c & 1:
-                for need in needs_of(read, parser):
-                    if need.high >= MOST:
-                        whole |= 1 << c
-                    needs.setdefault((need.instance, need.low), need)
-        order = {i: n for n, i in enumerate(parser.classes[c])}
-        key = tuple(sorted(needs.values(), key=lambda n: (order.get(n.instance, MOST), n.low)))
-        by_needs[key] = by_needs.get(key, 0) | 1 << c
-    return Relevance(tuple(ClassRelevance(m, n) for n, m in by_needs.items()), whole)
+    table = ByteTable(program.parser)
+    for read in packet_reads(program):
+        table.add(read)
+    groups = []
+    for mask in partition(passing(program), {mask for mask, _ in table.needs}):
+        needs = [n for m, n in table.needs if m & mask]
+        groups.append(ClassRelevance(mask, joined(needs, program.parser, mask)))
+    return Relevance(tuple(groups), table.whole)
+
+
+def passing(program: ir.Program) -> int:
+    """The parse classes that handlers see."""
+    return program.contract.passing if program.contract else program.parser.all_classes
 
 
 def packet_reads(program: ir.Program) -> Iterator[PacketRead]:
     """Every read of the packet by handlers, the schedule's class and its policy."""
     parser = program.parser
-    passing = program.contract.passing if program.contract else parser.all_classes
     for handler in program.packet_handlers:
-        yield from statement_reads(handler.body, passing, parser)
+        yield from statement_reads(handler.body, passing(program), parser)
+    for e in scheduled(program):
+        yield from reads_of(e, passing(program), parser)
+
+
+def scheduled(program: ir.Program) -> list[ir.Expr]:
+    """What the schedule computes where `decide` runs; a plain fifo's class is the switch's business alone."""
     schedule = program.schedule
-    if schedule.policy != "fifo" or schedule.options:
-        yield from reads_of(schedule.cls, passing, parser)  # a plain fifo's class is the switch's business alone
-    for e in schedule.args:
-        yield from reads_of(e, passing, parser)
+    return [*([schedule.cls] if schedule.policy != "fifo" or schedule.options else []), *schedule.args]
+
+
+# ---------------------------------------------------------------- from reads to bytes
+
+
+@dataclass
+class ByteTable:
+    """Collects needs in program order, byte by byte: of each byte and class only the first is kept.
+
+    `needs` holds (classes, need) of single bytes; `whole` the classes of which all bytes are needed.
+    """
+
+    parser: ir.Parser
+    needs: list[tuple[int, Need]] = field(default_factory=list)
+    whole: int = 0
+    _taken: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def add(self, read: PacketRead) -> None:
+        for mask, need in self._with_sizes(read):
+            for part_mask, part in _behind(need, mask, self.parser):
+                self._add(part_mask, part)
+
+    def _add(self, mask: int, need: Need) -> None:
+        if need.high >= MOST:
+            self.whole |= mask
+        last = need.low + 1 if need.high >= MOST else need.high
+        for byte in range(need.low, last):
+            taken = self._taken.get((need.instance, byte), 0)
+            if mask & ~taken:
+                self._taken[need.instance, byte] = taken | mask
+                high = need.high if need.high >= MOST else byte + 1
+                self.needs.append((mask & ~taken, replace(need, low=byte, high=high)))
+
+    def _with_sizes(self, read: PacketRead) -> Iterator[tuple[int, Need]]:
+        """The bytes read, and what tells where they are: reads beyond an end are 0, so the end must be known."""
+        needs = needs_of(read, self.parser)
+        for need in needs:
+            yield read.classes, need
+        node, what = read.node, needs[0].what if needs else "payload.len"
+        match node:
+            case ir.PayloadBytes() | ir.PayloadLen():
+                yield from self._sizes(None, read, what)
+            case ir.RestBytes(instance=i):
+                yield from self._size(i, read.classes, read, what if needs else f"{self.parser.instances[i].name}'s size")
+            case ir.PacketFrom(instance=i):
+                yield from self._sizes(i, read, what)
+            case ir.HeaderField(instance=i, field=f):
+                cut = self.parser.instances[i].cut
+                shape = self.parser.instances[i].header.fields[f]
+                if cut is not None and shape.offset + shape.width > cut * 8:
+                    yield from self._sizes(i, read, what)
+
+    def _sizes(self, before: int | None, read: PacketRead, what: str) -> Iterator[tuple[int, Need]]:
+        """The fields that say how long the headers before an instance (None: before the payload) are."""
+        for i in range(len(self.parser.instances)):
+            mask = read.classes & self.parser.having[i]
+            if mask and before is not None:
+                paths = ((c, self.parser.classes[c]) for c in members(mask & self.parser.having[before]))
+                mask = sum(1 << c for c, path in paths if path.index(i) < path.index(before))
+            yield from self._size(i, mask, read, what)
+
+    def _size(self, instance: int, mask: int, read: PacketRead, what: str) -> Iterator[tuple[int, Need]]:
+        size = self.parser.instances[instance].header.size
+        if size is not None and mask:
+            for i, index in sorted(fields_of(size, self.parser)):
+                yield from ((mask, replace(n, via=what)) for n in field_bytes(i, index, self.parser, read.span))
 
 
 def needs_of(read: PacketRead, parser: ir.Parser) -> list[Need]:
-    """The bytes of one read."""
+    """The bytes that a read names, without what tells where they are."""
     node = read.node
     match node:
         case ir.HeaderField(instance=i, field=index):
-            header = parser.instances[i].header
-            f = header.fields[index]
-            reason = f"{parser.instances[i].name}.{f.name}"
-            if read.via:
-                reason += f" (for {read.via})"
-            return [Need(i, b, b + 1, reason, read.span) for b in range(f.offset // 8, (f.offset + f.width + 7) // 8)]
+            return [replace(n, via=read.via) for n in field_bytes(i, index, parser, read.span)]
         case ir.RestBytes(instance=i, field=index, low=low, high=high):
             header = parser.instances[i].header
-            reason = f"{parser.instances[i].name}.{header.fields[index].name}"
+            what = f"{parser.instances[i].name}.{header.fields[index].name}"
             if low is None or high is None:
-                return [] if node.type == t.BYTES else [Need(i, header.fixed, MOST, reason, read.span)]
-            return [Need(i, header.fixed + low, header.fixed + high, reason, read.span)]
+                return [] if node.type == t.BYTES else [Need(i, header.fixed, MOST, what, read.via, read.span)]
+            return [Need(i, header.fixed + low, header.fixed + high, what, read.via, read.span)]
         case ir.PayloadBytes(low=low, high=high):
-            return [Need(PAYLOAD, low, MOST if high is None else high, "payload", read.span)]
+            return [Need(PAYLOAD, low, MOST if high is None else high, "payload", read.via, read.span)]
         case ir.PacketFrom(instance=i, limit=limit):
-            return [Need(i, 0, limit, f"packet_from({parser.instances[i].name}, {limit}B)", read.span)]
+            return [Need(i, 0, limit, f"packet_from({parser.instances[i].name}, {limit}B)", read.via, read.span)]
         case _:
-            return []  # len, payload.len and the port come with every packet
+            return []  # len and the port come with every packet
 
 
-# ---------------------------------------------------------------- the contract
+def field_bytes(instance: int, index: int, parser: ir.Parser, span: Span) -> list[Need]:
+    """The bytes in which a field has bits, one need for each."""
+    f = parser.instances[instance].header.fields[index]
+    what = f"{parser.instances[instance].name}.{f.name}"
+    return [Need(instance, b, b + 1, what, "", span) for b in range(f.offset // 8, (f.offset + f.width + 7) // 8)]
 
 
-def always_relevant(parser: ir.Parser) -> set[tuple[int, int]]:
-    """Fields that make the class: what the parser selects on, and what says whether and how far a header goes."""
-    found: set[tuple[int, int]] = set()
-    for node in parser.nodes:
-        for e in (*node.keys, *(c for c, _ in node.hooks if c is not None)):
-            found |= _fields(e, parser)
-    for instance in parser.instances:
-        for rule in (instance.header.size, instance.header.valid, instance.header.end):
-            if rule is not None:
-                found |= _fields(rule, parser)
-    return found
-
-
-def _fields(e: ir.Expr, parser: ir.Parser) -> set[tuple[int, int]]:
+def fields_of(e: ir.Expr, parser: ir.Parser) -> set[tuple[int, int]]:
+    """The header fields, as (instance, field), that an expression of the parser reads."""
     every = (1 << max(1, len(parser.classes))) - 1
     free = ir.Parser(parser.name, parser.instances, (), (), (every,) * len(parser.instances), {}, parser.values)
-    return {
-        (r.node.instance, r.node.field) for r in reads_of(e, every, free) if isinstance(r.node, ir.HeaderField)
-    }
+    return {(r.node.instance, r.node.field) for r in reads_of(e, every, free) if isinstance(r.node, ir.HeaderField)}
 
 
-def check_contract(program: ir.Program, report: Report) -> None:
-    """E0805 for every read that `relevant` does not list; W0801 for what it lists and nothing reads."""
-    contract = program.contract
-    if contract is None:
+def _behind(need: Need, mask: int, parser: ir.Parser) -> Iterator[tuple[int, Need]]:
+    """Bytes behind the end of a header of fixed size are bytes of what follows it in each class."""
+    if need.instance == PAYLOAD or need.high >= MOST:
+        yield mask, need
         return
-    always = always_relevant(program.parser)
-    reads = list(packet_reads(program))
-    for read in reads:
-        missing = read.classes & ~contract.packet & ~_listed(read, contract, always)
-        if missing:
-            _not_listed(read, program, report)
-    _unread(program, contract, reads, report)
+    header = parser.instances[need.instance].header
+    if header.size is not None or need.high <= header.fixed:
+        yield mask, need
+        return
+    if need.low < header.fixed:
+        yield mask, replace(need, high=header.fixed)
+    rest = replace(need, low=max(need.low, header.fixed) - header.fixed, high=need.high - header.fixed)
+    for follower, classes in followers(need.instance, mask, parser).items():
+        yield from _behind(replace(rest, instance=follower), classes, parser)
 
 
-def _listed(read: PacketRead, contract: ir.Contract, always: set[tuple[int, int]]) -> int:
-    """The parse classes for which the read is listed."""
-    node, found = read.node, 0
-    match node:
-        case ir.HeaderField(instance=i, field=f) | ir.RestBytes(instance=i, field=f):
-            if (i, f) in always or node.type == t.BYTES and isinstance(node, ir.RestBytes):
-                return read.classes
-            for instance, index, classes, _ in contract.fields:
-                if (instance, index) == (i, f):
-                    found |= classes
-        case ir.PayloadBytes(low=low, high=high):
-            last = MOST if high is None else high
-            for a, b, classes, _ in contract.payload:
-                if a <= low and last <= b:
-                    found |= classes
-        case ir.PacketFrom(instance=i, limit=limit):
-            for instance, a, b, classes, _ in contract.spans:
-                if instance == i and a == 0 and limit <= b:
-                    found |= classes
-        case _:
-            return read.classes
+def followers(instance: int, mask: int, parser: ir.Parser) -> dict[int, int]:
+    """What comes directly after a header, with the classes of `mask` for which it does."""
+    found: dict[int, int] = {}
+    for c in members(mask):
+        path = parser.classes[c]
+        place = path.index(instance) + 1
+        follower = path[place] if place < len(path) else PAYLOAD
+        found[follower] = found.get(follower, 0) | 1 << c
     return found
 
 
-def _not_listed(read: PacketRead, program: ir.Program, report: Report) -> None:
-    needs = needs_of(read, program.parser)
-    what = needs[0].reason if needs else "this"
-    low, high = (needs[0].low, needs[-1].high) if needs else (0, 0)
-    where = "the payload" if needs and needs[0].instance == PAYLOAD else program.parser.instances[needs[0].instance].name
-    last = "the end" if high >= MOST else str(high - 1)
-    span = f"byte {low}" if high - low == 1 else f"bytes {low} to {last}"
-    contract = program.contract
-    report.add(
-        "E0805",
-        f"`{what}` is read, but `relevant` does not list it",
-        read.span,
-        label=f"needs {span} of {where}",
-        also=[(contract.span, "the contract")] if contract and contract.span else [],
-        why="The NF server receives only what `relevant` lists; every other byte stays parked.",
-        mend=f"Add `{what.split(' (')[0]}` to `relevant`, or do not read it.",
-    )
+# ---------------------------------------------------------------- classes
 
 
-def _unread(program: ir.Program, contract: ir.Contract, reads: list[PacketRead], report: Report) -> None:
-    """W0801: a listed item of which nothing is read."""
-    used = {(n.instance, n.low) for r in reads for n in needs_of(r, program.parser)}
-    written = _listed_items(program, contract)
-    for span, (name, needed) in written.items():
-        if not any(key in used for key in needed):
-            report.add(
-                "W0801",
-                f"`{name}` is declared relevant, but nothing reads it",
-                span,
-                why="Its bytes would travel to the NF server for nothing.",
-                mend="Remove it from `relevant`.",
-            )
+def members(mask: int) -> Iterator[int]:
+    """The numbers of the classes in a mask, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
 
 
-def _listed_items(program: ir.Program, contract: ir.Contract) -> dict[Span, tuple[str, set[tuple[int, int]]]]:
-    """Per item of `relevant`: its text and the bytes it lists."""
-    items: dict[Span, tuple[str, set[tuple[int, int]]]] = {}
-    for i, f, _, span in contract.fields:
-        field = program.parser.instances[i].header.fields[f]
-        text = program.sources[span.file].text[span.start : span.end]
-        first = field.offset // 8
-        keys = {(i, b) for b in range(first, max(first + 1, (field.offset + field.width + 7) // 8))}
-        items.setdefault(span, (text, set()))[1].update(keys)
-    for low, high, _, span in contract.payload:
-        text = program.sources[span.file].text[span.start : span.end]
-        items.setdefault(span, (text, set()))[1].update((PAYLOAD, b) for b in range(low, high))
-    return items
+def partition(mask: int, by: Iterable[int]) -> list[int]:
+    """`mask` divided so that each part lies in or outside of every mask of `by`, ordered by first class."""
+    parts = [mask] if mask else []
+    for divider in by:
+        parts = [p for part in parts for p in (part & divider, part & ~divider) if p]
+    return sorted(parts, key=lambda part: part & -part)
+
+
+def joined(needs: Iterable[Need], parser: ir.Parser, mask: int) -> tuple[Need, ...]:
+    """Single bytes as runs that have one reason, in the wire order of the classes in `mask`."""
+    path = parser.classes[(mask & -mask).bit_length() - 1]
+    order = {i: n for n, i in enumerate(path)}
+    runs: list[Need] = []
+    for need in sorted(needs, key=lambda n: (order.get(n.instance, MOST), n.low)):
+        last = runs[-1] if runs else None
+        if last is not None and last.high == need.low and replace(last, low=need.low, high=need.high) == need:
+            runs[-1] = replace(last, high=need.high)
+        else:
+            runs.append(need)
+    return tuple(runs)

@@ -15,6 +15,8 @@ from polysome.ir import types as t
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.spans import Span
 
+_NOT_IN_A_CELL = "A CSV cell holds one value: a struct takes a column for each member, and a list needs TOML."
+
 
 class Members(dict[str, Item]):
     """A table's members by name. Looking up one that is missing raises Rejected: that was reported."""
@@ -47,10 +49,10 @@ class Converter:
             case _:
                 return self._scalar(item, type)
 
-    def rows(self, item: Item, type: t.Type) -> list[Item]:
+    def rows(self, item: Item, type: t.Type, expected: str = "an array") -> list[Item]:
         """The members of an array."""
         if not isinstance(item.value, list):
-            self.wrong_shape(item, type, f"an array for {type}")
+            self.wrong_shape(item, type, f"{expected} for {type}")
         return item.value
 
     def element(self, row: Item, type: t.Type) -> Any:
@@ -79,7 +81,7 @@ class Converter:
                 f"there is no `{name}` here",
                 item.value[name].name,
                 also=self.declared(),
-                why=f"{self._of(type)} has {_listed(known)}.",
+                why=f"{self._whole(type)} has {_listed(known)}.",
                 mend=did_you_mean(name, [k for k in known if k not in item.value]) or "Remove it.",
             )
         present = Members((name, member) for name, member in item.value.items() if not member.empty)
@@ -102,7 +104,7 @@ class Converter:
             f"{what}{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing",
             place,
             also=self.declared(),
-            why=f"{self._of(type)} has no defaults: all of it must be given.",
+            why=f"{self._whole(type)} has no defaults: all of its members must be given.",
             mend=f"Write for example {self.example(type)}",
         )
 
@@ -138,7 +140,7 @@ class Converter:
                 item.span,
                 label=f"row {number}",
                 also=[(place.span, f"row {earlier}")],
-                why=f"It would not be clear which of them counts in a {self.decl.type}.",
+                why="A set has each value once." if what == "value" else "It would not be clear which of them counts.",
                 mend="Remove one of the rows.",
             )
 
@@ -160,7 +162,9 @@ class Converter:
             f"expected {expected}, found {describe(item)}",
             item.span,
             also=self.declared(),
-            why=_why_not_in_csv(item) or f"{self._of(type)} cannot be given this way.",
+            why=_NOT_IN_A_CELL
+            if item.cell and not item.empty
+            else f"`{self.decl.name}` is declared as {self.decl.type}.",
             mend=f"Write for example {example or self.example(type)}",
         )
         raise Rejected
@@ -174,11 +178,11 @@ class Converter:
         """The second place of a message: the declaration."""
         return [(self.decl.span, "declared here")]
 
-    def _of(self, type: t.Type) -> str:
-        name = f"`{self.decl.name}`"
+    def _whole(self, type: t.Type) -> str:
+        """What members belong to."""
         if isinstance(type, t.Table):
-            return f"A row of {name}"
-        return name if type == self.decl.type else f"A {type} of {name}"
+            return f"A row of `{self.decl.name}`"
+        return f"`{self.decl.name}`" if type == self.decl.type else f"`{type}`"
 
     def example(self, type: t.Type) -> str:
         """How to write a value of `type`; if that is the type of the whole item, with its name."""
@@ -189,9 +193,3 @@ class Converter:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _why_not_in_csv(item: Item) -> str:
-    if item.cell and item.value != "":
-        return "A CSV cell holds one value; what has several takes a column for each, and a list of its own needs TOML."
-    return ""

@@ -59,9 +59,11 @@ def describe(item: Item) -> str:
         case str():
             return f'"{item.value}"' if len(item.value) <= 40 else "a text"
         case list():
-            return "an array"
+            return f"an array of {len(item.value)}"
+        case dict() if item.header is not None:
+            return "several columns"
         case dict():
-            return "a CSV row" if item.header is not None else "a table"
+            return "a table"
         case None:
             return "`null`"
         case _:

@@ -23,7 +23,9 @@ def read_json_line(source: Source, start: int, end: int, report: Report) -> Item
         at, message = start + error.pos, error.msg[:1].lower() + error.msg[1:]
     except RecursionError:
         at, message = start, "arrays or objects are nested too deep"
-    except ValueError as error:  # NaN, Infinity, or a number of thousands of digits
+    except _NoNumber as error:
+        at, message = source.text.index(error.name, start), f"`{error.name}` is no number there"
+    except ValueError as error:  # a number of thousands of digits
         at, message = start, str(error)
     report.add(
         "E1101",
@@ -35,8 +37,15 @@ def read_json_line(source: Source, start: int, end: int, report: Report) -> Item
     raise Rejected
 
 
+class _NoNumber(Exception):
+    """NaN or an infinity, which Python's parser would accept."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"`{name}` is no JSON number")
+    raise _NoNumber(name)
 
 
 class _Walk:

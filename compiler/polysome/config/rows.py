@@ -61,12 +61,22 @@ class Table(Converter):
     # ------------------------------------------------------------ map and lpm
 
     def _map(self, item: Item, type: t.Table) -> dict[Any, Any]:
+        return dict(self._pairs(item, type, self._entry, "key"))
+
+    def _lpm(self, item: Item, type: t.Table) -> tuple[tuple[Prefix, Any], ...]:
+        return tuple(self._pairs(item, type, self._route, "prefix"))
+
+    def _pairs(
+        self, item: Item, type: t.Table, read: Callable[[Item, t.Table], tuple[Any, Any, Item]], what: str
+    ) -> list[tuple[Any, Any]]:
+        """Keys and values: of an array, each row of which `read` takes apart, or of a table whose names are the keys."""
         if isinstance(item.value, dict):
-            pairs = collect(partial(self._named, row, name, type) for name, row in item.value.items())
+            found = collect(partial(self._named, row, name, type) for name, row in item.value.items())
         else:
-            pairs = collect(partial(self._keyed, row, type) for row in self.rows(item, type))
-        self.no_twice([(key, row) for key, _, row in pairs], "key")
-        return {key: value for key, value, _ in pairs}
+            rows = self.rows(item, type, "an array of rows, or a table by keys,")
+            found = collect(partial(read, row, type) for row in rows)
+        self.no_twice([(key, place) for key, _, place in found], what)
+        return [(key, value) for key, value, _ in found]
 
     def _named(self, row: Item, name: str, type: t.Table) -> tuple[Any, Any, Item]:
         """A row whose key is the name under which it stands."""
@@ -76,18 +86,10 @@ class Table(Converter):
         found = collect((partial(read, key, type.key), partial(self.value, row, type.value)))
         return found[0], found[1], key
 
-    def _keyed(self, row: Item, type: t.Table) -> tuple[Any, Any, Item]:
+    def _entry(self, row: Item, type: t.Table) -> tuple[Any, Any, Item]:
         members, read = self._row(row, ["key"], (), type)
         key, value = collect((lambda: self.value(members["key"], type.key), read))
         return key, value, members["key"]
-
-    def _lpm(self, item: Item, type: t.Table) -> tuple[tuple[Prefix, Any], ...]:
-        if isinstance(item.value, dict):
-            rows = collect(partial(self._named, row, name, type) for name, row in item.value.items())
-        else:
-            rows = collect(partial(self._route, row, type) for row in self.rows(item, type))
-        self.no_twice([(key, row) for key, _, row in rows], "prefix")
-        return tuple((key, value) for key, value, _ in rows)
 
     def _route(self, row: Item, type: t.Table) -> tuple[Any, Any, Item]:
         name = "key" if _has(row, "key") else "prefix"

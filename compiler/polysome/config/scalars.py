@@ -17,6 +17,14 @@ from polysome.syntax.literals import UNITS, quantity, split_quantity
 _WHOLE = re.compile(r"\d[\d_]*|0x[0-9a-fA-F_]+|0b[01_]+", re.ASCII)
 _WITH_UNIT = re.compile(r"\d[\d_]*(?:\.\d[\d_]*)?[A-Za-z%]+", re.ASCII)
 _MAC = re.compile(r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}")
+_KINDS = {
+    "duration": "duration",
+    "bytes": "size in bytes",
+    "bitrate": "bit rate",
+    "packetrate": "packet rate",
+    "percent": "percentage",
+    "": "plain number",
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -103,26 +111,29 @@ def _bool(item: Item) -> bool:
 
 
 def _quantity(item: Item, kind: str) -> int:
-    units = [unit for unit, (of, _) in UNITS.items() if of == kind]
-    article = f"A {kind} needs a unit: {' '.join(units)}; upper and lower case differ."
+    name, units = _KINDS[kind], [unit for unit, (of, _) in UNITS.items() if of == kind]
+    why = f"A {name} needs a unit: {' '.join(units)}; upper and lower case differ."
     if isinstance(item.value, (int, float)) and not isinstance(item.value, bool):
-        raise Wrong("E1012", f"{item.value} has no unit", article, f'Write for example `"{item.value}{units[0]}"`.')
-    text = _text(item, f"a {kind} with its unit in quotes")
+        raise Wrong("E1012", f"{item.value} has no unit", why, f'Write for example `"{item.value}{units[0]}"`.')
+    text = _text(item, f"a {name} in quotes")
+    quote = "" if item.cell else '"'
+    if _WHOLE.fullmatch(text):
+        raise Wrong("E1012", f'"{text}" has no unit', why, f"Write for example `{quote}{text}{units[0]}{quote}`.")
+    close = text.replace(" ", "")
+    digits, suffix = split_quantity(close)
+    same = next((unit for unit in units if unit.lower() == suffix.lower()), suffix)
+    if digits and digits + same != text and isinstance(quantity(digits + same), tuple):
+        raise Wrong("E1012", f'"{text}" is no {name}', why, f"Write `{quote}{digits}{same}{quote}`.")
     if not _WITH_UNIT.fullmatch(text):
-        close = text.replace(" ", "")
-        if _WHOLE.fullmatch(text):
-            raise Wrong("E1012", f'"{text}" has no unit', article, f"Write for example `{text}{units[0]}`.")
-        mend = f'Write "{close}".' if close != text and _WITH_UNIT.fullmatch(close) else "Write a number and its unit."
-        raise Wrong("E1012", f'"{text}" is no {kind}', article, mend)
+        raise Wrong("E1012", f'"{text}" is no {name}', why, f"Write for example `{quote}10{units[0]}{quote}`.")
     found = quantity(text)
-    if isinstance(found, tuple) and found[1] == kind:
-        return found[0]
-    suffix = split_quantity(text)[1]
-    if isinstance(found, tuple):
-        what = f"is a {found[1]}" if found[1] else "has no unit of its own"
-        raise Wrong("E1012", f'"{text}" {what}, but a {kind} is expected', article, f"Use one of {' '.join(units)}.")
-    mend = did_you_mean(suffix, units) if suffix not in UNITS else "Use a smaller unit."
-    raise Wrong("E1012", f'"{text}" is no {kind}: {found}', article, mend)
+    if isinstance(found, str):
+        mend = did_you_mean(suffix, units) if suffix not in UNITS else "Use a smaller unit."
+        raise Wrong("E1012", f'"{text}" is no {name}: {found}', why, mend)
+    if found[1] != kind:
+        message = f'"{text}" is a {_KINDS[found[1]]}, but a {name} is expected'
+        raise Wrong("E1012", message, why, f"Use one of the units {' '.join(units)}.")
+    return found[0]
 
 
 def _time(item: Item) -> int:
@@ -214,5 +225,5 @@ def _parsed(text: str, parse: Callable[[str], Any]) -> Any:
 def _named(text: str, known: dict[str, int], what: str) -> int:
     if text in known:
         return known[text]
-    why = "It is given by the name that the NF declares."
-    raise Wrong("E1010", f"there is no {what} `{text}`", why, did_you_mean(text, known))
+    why = "Ports and members of enums are given by the names that the NF declares."
+    raise Wrong("E1010", f"`{text}` is no {what}", why, did_you_mean(text, known))

@@ -139,13 +139,14 @@ def _toml_key(name: str) -> str:
 
 
 def item_sample(name: str, type: t.Type, ports: Sequence[str], style: Style) -> str:
-    """How a whole config item may be given: with its name, or for CSV the header and a row."""
+    """How a whole config item may be given, to stand between backticks: with its name, or for CSV header and row."""
     value = sample(type, ports)
     if style == "json":
         return f'{{"{name}": {written(value, style)}}}'
     columns = _columns(value[0]) if style == "csv" and isinstance(value, list) else None
     if columns:
-        return "\n        ".join((",".join(columns), ",".join(written(cell, "csv") for cell in columns.values())))
+        cells = (written(cell, "csv") for cell in columns.values())
+        return f"{','.join(columns)}` and below it `{','.join(cells)}"
     path = ".".join(_toml_key(part) for part in name.split("."))
     return f"{path} = {written(value, 'toml')}"
 

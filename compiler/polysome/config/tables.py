@@ -37,7 +37,7 @@ class Tables:
     | lpm<K, V>        | `tuple` of (Prefix, value)               | Lpm of values                        |
     | acl<K, V>        | `tuple` of AclRow                        | Acl                                  |
     | maglev<V>        | `tuple` of (value, weight)               | Maglev of Row                        |
-    | others           | as `ir.types` says                       | the same; lists inside are tuples of plain values |
+    | others           | as `ir.types` says                       | the same (lists inside: plain tuples) |
 
     `current` is one dict for good, by full names. A value in it does not change, except that a Row of a map gets a new value if its key stays, and
     that a Row that has gone is `live = False` for good.

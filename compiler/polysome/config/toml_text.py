@@ -32,7 +32,9 @@ _SCALAR = re.compile(
     re.DOTALL,
 )
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_BARE = re.compile(r"[=,\[{]\s*([^\s\"'\[\]{},#=]+)")
+_BARE = re.compile(r"[=,\[{]\s*+([^\s\"'\[\]{},=]++)(?!\s*=)")  # behind `=`, or in an array
+_NAME = re.compile(r"^\s*([^\s=][^=]*?)\s*(?:=|$)")
+_TWICE = ("overwrite", "Cannot declare", "Cannot mutate")
 
 
 def read_toml(source: Source, report: Report) -> Item:
@@ -146,32 +148,34 @@ def _syntax_error(source: Source, text: str, report: Report) -> None:
     """Reports what tomllib says, with the place that it names, and what people usually meant."""
     found = _WHERE.search(text)
     message = text[: found.start()] if found else text
-    start = len(source.text.rstrip())
+    at = len(source.text.rstrip())
     if found and found[1]:
-        line, column = int(found[1]), int(found[2])
-        start = sum(len(part) + 1 for part in source.text.split("\n")[: line - 1]) + column - 1
-    span, mend = Span(source.name, start, start + 1), "https://toml.io/en/v1.0.0 shows how TOML is written."
-    if "overwrite" in message or "Cannot declare" in message or "immutable" in message:
-        mend = "A name and a `[table]` stand only once. The rows of a table are an array: `[[name]]` before each row."
-    else:
-        bare = _unquoted(source, start)
-        if bare is not None:
-            span, mend = bare, f'Write `"{source.text[bare.start : bare.end]}"`.'
-    report.add(
-        "E1001",
-        f"this is not valid TOML: {message[:1].lower()}{message[1:]}",
-        span,
-        why="Only numbers, true and false stand without quotes; the file was read up to this place.",
-        mend=mend,
-    )
+        at = sum(len(line) + 1 for line in source.text.split("\n")[: int(found[1]) - 1]) + int(found[2]) - 1
+    span = Span(source.name, at, at + 1)
+    why, mend = "The file makes sense up to this place.", "https://toml.io/en/v1.0.0 shows how TOML is written."
+    bare = _first(_BARE, source, at)
+    if any(word in message for word in _TWICE):
+        span = _first(_NAME, source, at) or span
+        message = "this stands twice"
+        why = "TOML does not say which of them would count."
+        mend = "Remove one. The rows of a table are an array: write `[[name]]` before each row."
+    elif bare is not None:
+        span = bare
+        why = "Only numbers, dates, true and false stand without quotes."
+        mend = f'Write `"{source.text[bare.start : bare.end]}"`.'
+    elif message == "Unclosed array":
+        mend = "Close it with `]`."
+    elif message == "Unclosed inline table" or source.text[at : at + 1] == "\n":
+        why = "In TOML, `{ … }` cannot go over several lines, and a value begins in the line of its name."
+        mend = "Write it in one line, or write `[name]` or `[[name]]` and each member in a line of its own."
+    report.add("E1001", f"this is not valid TOML: {message[:1].lower()}{message[1:]}", span, why=why, mend=mend)
 
 
-def _unquoted(source: Source, at: int) -> Span | None:
-    """The first bare value in the line of `at` that is no value: an address or a quantity without quotes."""
-    number, _ = source.position(min(at, len(source.text)))
-    line = source.line(number)
+def _first(pattern: re.Pattern[str], source: Source, at: int) -> Span | None:
+    """Of the first match in the line of `at`, its group; not if that is valid TOML as a value."""
     start = source.text.rfind("\n", 0, at) + 1
-    for found in _BARE.finditer(line.split("#")[0]):
+    line = source.line(source.position(at)[0])
+    for found in pattern.finditer(line.split("#")[0]):
         try:
             tomllib.loads(f"x = {found[1]}")
         except ValueError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from polysome.interp import support
@@ -166,7 +167,7 @@ class Machine:
             self.clock.now = max(self.clock.now, due)
             match kind:
                 case 0:
-                    self._guarded(lambda number=index: self.states.expire_one(number))
+                    self._guarded(partial(self.states.expire_one, index))
                 case 1:
                     self._policy.run_due()
                 case 2:

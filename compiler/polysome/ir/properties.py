@@ -98,6 +98,11 @@ class Seen(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Frame(Expr):
+    """In `Seen`: all bytes of the packet, from the first header to its end."""
+
+
+@dataclass(frozen=True, slots=True)
 class Written(Expr):
     """A field of the first `header` that the `emit` of an emitted packet lists; without `field`: does it list one?"""
 
@@ -114,8 +119,9 @@ class Snapshot(Expr):
     """`read` in the state and config right before or after the handler of `packet` ran.
 
     `read` is a single access: StateRead, ArrayRead, StateLen, Contains, MethodCall of a method that does not write,
-    Config, Lookup, Entries. Its operands are values of the property: the snapshot does not extend to them. Rows of
-    config tables are plain values; `len` of a pool with `per` counts the partition of `packet`.
+    BucketOp that only looks, Config, Lookup, Entries. Its operands are values of the property: the snapshot does not
+    extend to them. Rows of config tables are plain values; `len` of a pool with `per` counts the partition of `packet`;
+    a bucket of a key that is not there is a full one.
     """
 
     packet: Expr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
@@ -50,6 +51,6 @@ def function(user: Expressions, decl: ast.FnDecl) -> str | None:
     return name
 
 
-def _open(types: dict[str, object], done: dict[str, ir.Fn]) -> set[str]:
+def _open(types: Mapping[str, object], done: Mapping[str, ir.Fn]) -> set[str]:
     """Functions that are being typed right now."""
     return {n for n in types if n not in done}

@@ -523,6 +523,17 @@ def call(x: Expressions, node: ast.Call) -> ir.Expr:
                 mend=f"Call it as a statement: `{name}(…);`.",
             )
             return x.wrong(node.span)
+        from polysome.semantics.property_builtins import FUNCTIONS
+
+        if name in FUNCTIONS:
+            x.report.add(
+                "E0306",
+                f"`{name}` belongs into properties",
+                node.span,
+                why="A handler sees one packet; a property sees the whole trace.",
+                mend="Move it into a `property`, or use state.",
+            )
+            return x.wrong(node.span)
     shown = flatten(node.callee) or "this"
     x.report.add(
         "E0320",

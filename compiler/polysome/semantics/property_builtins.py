@@ -53,10 +53,8 @@ def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
     name = node.callee.text
     if isinstance(x.scope.names.values.get(name), ast.FnDecl):
         return None
-    if name in _FUNCTIONS:
-        return _FUNCTIONS[name](x, node)
-    if name == "outputs":
-        return property_runs.outputs(x, node)
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](x, node)
     if name in names._BUILTINS or name in x.scope.actions:
         return None
     fns = [n for n, d in x.scope.names.values.items() if isinstance(d, ast.FnDecl)]
@@ -65,7 +63,7 @@ def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
         f"there is no function `{name}`",
         node.callee.span,
         why="In a property, functions are `fn`s, builtins, and what section 12 of the manual adds.",
-        mend=did_you_mean(name, [*_FUNCTIONS, "outputs", *names._BUILTINS, *fns]),
+        mend=did_you_mean(name, [*FUNCTIONS, *names._BUILTINS, *fns]),
     )
     return x.wrong(node.span)
 
@@ -279,7 +277,7 @@ def _checksums_valid(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
     return pr.ChecksumsValid(span, t.BOOL, path.packet, path.word.text)
 
 
-_FUNCTIONS: dict[str, Callable[[PropertyExpressions, ast.Call], ir.Expr | None]] = {
+FUNCTIONS: dict[str, Callable[[PropertyExpressions, ast.Call], ir.Expr | None]] = {
     "count": _aggregate,
     "sum": _aggregate,
     "min": _minmax,
@@ -292,4 +290,5 @@ _FUNCTIONS: dict[str, Callable[[PropertyExpressions, ast.Call], ir.Expr | None]]
     "evicted": _ended,
     "ended": _ended,
     "checksums_valid": _checksums_valid,
+    "outputs": property_runs.outputs,
 }

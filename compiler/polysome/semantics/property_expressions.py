@@ -5,10 +5,18 @@ from __future__ import annotations
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.semantics import names, property_builtins, property_packets, property_runs, property_state
+from polysome.semantics import (
+    names,
+    property_builtins,
+    property_methods,
+    property_packets,
+    property_runs,
+    property_state,
+)
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
+from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.spans import Span
 
 
@@ -37,7 +45,7 @@ class PropertyExpressions(Expressions):
             case ast.Call(callee=ast.Name()):
                 return property_builtins.call(self, node)
             case ast.Call(callee=ast.Member()):
-                return property_state.method(self, node)
+                return property_methods.method(self, node)
             case ast.Name():
                 return self._whole(node)
             case ast.Member():
@@ -85,9 +93,7 @@ class PropertyExpressions(Expressions):
         ):
             packet = pr.EMITTED if node.text == "emitted" else pr.PACKET
             return pr.Domain(node.span, node.text, None), (packet,) * count
-        source = property_state.entries(self, node)
-        if source is None:
-            source = self._expr(node, None)
+        source = property_state.entries(self, node) or self._collection(node)
         item = _item(source.type)
         found = pr.Domain(node.span, "values", source)
         if item is not None and count == 1:
@@ -97,6 +103,20 @@ class PropertyExpressions(Expressions):
         if source.type != t.WRONG:
             self._no_domain(node.span, source.type, item, count)
         return found, (t.WRONG,) * count
+
+    def _collection(self, node: ast.Expr) -> ir.Expr:
+        """A value that may be a list, set or map; a misspelt `trace` is told so."""
+        known = [*names.known_values(self), "trace", "emitted", "ports"]
+        if not isinstance(node, ast.Name) or node.text in known:
+            return self._expr(node, None)
+        self.report.add(
+            "E0213",
+            f"there is no `{node.text}` here",
+            node.span,
+            why="Names run over `trace`, `emitted`, config and collections of a packet.",
+            mend=did_you_mean(node.text, known),
+        )
+        return self.wrong(node.span)
 
     def _no_domain(self, span: Span, type: t.Type, item: t.Type | None, count: int) -> None:
         if item is None:

@@ -23,7 +23,7 @@ _TIMES = ("before", "after")
 
 @dataclass(frozen=True)
 class Path:
-    """`packet.word.rest`; `rest` reads as if it began there. An emitted packet has no sides: its `rest` has the word."""
+    """`packet.word.rest`; `rest` reads as if it began there. An emitted packet has no sides: `rest` has its word."""
 
     packet: ir.Expr
     word: ast.Ident
@@ -136,15 +136,15 @@ def _wire_names(x: PropertyExpressions) -> list[str]:
 
 
 def _alone(x: PropertyExpressions, path: Path, node: ast.Member) -> ir.Expr:
-    word = path.word.text
-    example = "ipv4.dst" if word in _SIDES else "counter"
+    """`p.in`, `p.out`: the whole packet as bytes; E0905 for `p.before`, `p.after`."""
+    if path.word.text in _SIDES:
+        return pr.Seen(node.span, t.BYTE_STRING, path.packet, path.word.text, pr.Frame(node.span, t.BYTE_STRING))
     x.report.add(
         "E0905",
         f"`{_shown(path)}` alone is no value",
         node.span,
-        why="`in` and `out` are the packet as it arrived and left, `before` and `after` the state around it; "
-        "what of it is meant must be said.",
-        mend=f"Write for example `{_shown(path)}.{example}`.",
+        why="State as a whole cannot be compared or stored; it is read one item at a time.",
+        mend=f"Name the state or config that is meant: `{_shown(path)}.…`.",
     )
     return x.wrong(node.span)
 
@@ -178,8 +178,12 @@ def _attribute(x: PropertyExpressions, path: Path, span: Span) -> ir.Expr:
 
 def _no_attribute(x: PropertyExpressions, word: ast.Ident | ast.Name, what: str, known: list[str]) -> ir.Expr:
     mend = did_you_mean(word.text, known)
-    if word.text in _wire_names(x) and word.text not in known:
+    if word.text in _SIDES:
+        mend = "What an NF emits, it only sends: write for example `e.ipv4.dst`."
+    elif word.text in _wire_names(x) and word.text not in known:
         mend = f"Say which: `in.{word.text}` as it arrived, or `out.{word.text}` as it left."
+    elif word.text in pr.PACKET_ATTRIBUTES:
+        mend = f"`{word.text}` is said of the packet itself: `p.{word.text}`."
     x.report.add(
         "E0901",
         f"{what} has no `{word.text}`",
@@ -217,7 +221,8 @@ def _emitted(x: PropertyExpressions, path: Path, node: ast.Member) -> ir.Expr | 
 
 def same_bytes(x: PropertyExpressions, node: ast.Binary) -> ir.Expr | None:
     """`p.in.payload == p.out.payload`: byte strings compare here, whatever their lengths."""
-    if node.op not in ("==", "!=") or not isinstance(node.left, (ast.Member, ast.Range)):
+    path = path_of(x, node.left) if node.op in ("==", "!=") else None
+    if path is None or path.word.text not in (*_SIDES, "payload"):
         return None
     left = x.expr(node.left)
     if not isinstance(left.type, t.ByteString):
@@ -248,12 +253,12 @@ def without_packet(x: PropertyExpressions, node: ast.Expr) -> bool:
         f"`{first.text}` of which packet?",
         node.span,
         why="A handler has one packet, a property as many as it names.",
-        mend=mend.format(_some_packet(x)),
+        mend=mend.format(some_packet(x)),
     )
     return True
 
 
-def _some_packet(x: PropertyExpressions) -> str:
+def some_packet(x: PropertyExpressions) -> str:
     """The innermost name of a packet, for examples."""
     for scope in reversed(x.locals):
         for name, local in scope.items():

@@ -59,13 +59,13 @@ def member(x: PropertyExpressions, path: Path, node: ast.Member) -> ir.Expr | No
     if moment is not None:
         return _bare(x, moment, node.span)
     if isinstance(path.rest, ast.Name):
-        return _unknown(x, x.scope, ast.Ident(path.rest.span, path.rest.text))
+        return unknown(x, x.scope, ast.Ident(path.rest.span, path.rest.text))
     outer = moment_of(x, node.base)
     if outer is None or outer.state is None or isinstance(outer.state, ir.ScalarDecl):
         return None
     if node.name.text == "len" and not isinstance(outer.state, ir.KindDecl):
         return outer.read(ir.StateLen(node.span, t.U64, outer.state.name))
-    return _no_member(x, outer.state, node.name)
+    return no_member(x, outer.state, node.name)
 
 
 def _bare(x: PropertyExpressions, moment: Moment, span: Span) -> ir.Expr:
@@ -77,10 +77,10 @@ def _bare(x: PropertyExpressions, moment: Moment, span: Span) -> ir.Expr:
         return state_access.bare(x, scope, name, span)
     if name in scope.config:
         return moment.read(ir.Config(span, scope.config[name].type, scope.config[name].name))
-    return _unknown(x, scope, moment.name)
+    return unknown(x, scope, moment.name)
 
 
-def _unknown(x: PropertyExpressions, scope: NfScope, name: ast.Ident) -> ir.Expr:
+def unknown(x: PropertyExpressions, scope: NfScope, name: ast.Ident) -> ir.Expr:
     x.report.add(
         "E0904",
         f"there is no state or config `{name.text}`",
@@ -91,7 +91,7 @@ def _unknown(x: PropertyExpressions, scope: NfScope, name: ast.Ident) -> ir.Expr
     return x.wrong(name.span)
 
 
-def _no_member(x: PropertyExpressions, decl: ir.AnyState, name: ast.Ident) -> ir.Expr:
+def no_member(x: PropertyExpressions, decl: ir.AnyState, name: ast.Ident) -> ir.Expr:
     known = (
         [m.name for m in STATE_KINDS[decl.kind].methods if not m.writes] if isinstance(decl, ir.KindDecl) else ["len"]
     )
@@ -113,11 +113,11 @@ def index(x: PropertyExpressions, node: ast.Index) -> ir.Expr | None:
     if isinstance(moment.state, ir.ArrayDecl):
         place = names._index_value(x, node.index)
         return moment.read(ir.ArrayRead(node.span, moment.state.item, moment.state.name, place))
-    found = _lookup(x, moment, node.index, node.span)
+    found = lookup(x, moment, node.index, node.span)
     if found is not None:
         return found
     if moment.state is None:
-        return _unknown(x, moment.scope, moment.name)
+        return unknown(x, moment.scope, moment.name)
     x.report.add(
         "E0317",
         f"`{moment.state.name}` cannot be indexed",
@@ -128,7 +128,7 @@ def index(x: PropertyExpressions, node: ast.Index) -> ir.Expr | None:
     return x.wrong(node.span)
 
 
-def _lookup(x: PropertyExpressions, moment: Moment, key: ast.Expr, span: Span) -> ir.Expr | None:
+def lookup(x: PropertyExpressions, moment: Moment, key: ast.Expr, span: Span) -> ir.Expr | None:
     """An entry of a map, or through an index."""
     state = moment.state
     if isinstance(state, ir.MapDecl) and state.value is not None:
@@ -210,34 +210,6 @@ def entries(x: PropertyExpressions, node: ast.Expr) -> ir.Expr | None:
     return moment.read(pr.Entries(node.span, t.ListOf(item), state.name))
 
 
-# ---------------------------------------------------------------- methods
-
-
-def method(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
-    """`p.after.sketch.estimate(k)`, `p.after.map.peek(k)`; None if the callee is no state."""
-    assert isinstance(node.callee, ast.Member)
-    moment, name = moment_of(x, node.callee.base), node.callee.name
-    if moment is None or moment.name.text in moment.scope.config:
-        return None
-    state = moment.state
-    if isinstance(state, ir.KindDecl):
-        x.allowed |= {"state"}
-        found = state_access._kind_method(x, state, node)
-        x.allowed -= {"state"}
-        return moment.read(found)
-    if name.text == "peek" and len(node.args) == 1:
-        entry = _lookup(x, moment, node.args[0].value, node.span)
-        if entry is not None:
-            return entry
-    if state is None:
-        return _unknown(x, moment.scope, moment.name)
-    writes = {ir.PoolDecl: "take", ir.MapDecl: "add"}.get(type(state))
-    if name.text != writes:
-        return _no_member(x, state, name)
-    state_access.may_write(x, node.span, f"{state.name}.{name.text}")
-    return x.wrong(node.span)
-
-
 # ---------------------------------------------------------------- state without a packet
 
 
@@ -248,7 +220,7 @@ def without_time(x: PropertyExpressions, node: ast.Expr) -> bool:
         owner = state_access.owner(x, candidate)
         if owner is not None:
             shown = names.flatten(candidate)
-            packet = property_packets._some_packet(x)
+            packet = property_packets.some_packet(x)
             x.report.add(
                 "E0903",
                 f"`{shown}` at which time?",
@@ -258,6 +230,11 @@ def without_time(x: PropertyExpressions, node: ast.Expr) -> bool:
             )
             return True
     return False
+
+
+def _chain(node: ast.Expr) -> tuple[ast.Expr, ...]:
+    """The node and what it is a member or element of."""
+    return (node, *_chain(node.base)) if isinstance(node, (ast.Member, ast.Index)) else (node,)
 
 
 def _named_state(node: ast.Expr) -> tuple[ast.Expr, ...]:
@@ -270,7 +247,7 @@ def _named_state(node: ast.Expr) -> tuple[ast.Expr, ...]:
         case ast.Index():
             return (node.base,)
         case ast.Call(callee=ast.Member(base=base)):
-            return (base,)
+            return _chain(base)
         case ast.Binary(op="in"):
             return (node.right,)
         case _:

@@ -31,15 +31,15 @@ class Names:
         space: dict[str, Any]
         match item:
             case ast.StructDecl() | ast.EnumDecl():
-                space = self.types  # type: ignore[assignment]
+                space = self.types
             case ast.HeaderDecl():
-                space = self.headers  # type: ignore[assignment]
+                space = self.headers
             case ast.ConstDecl() | ast.FnDecl():
-                space = self.values  # type: ignore[assignment]
+                space = self.values
             case ast.ParserDecl():
-                space = self.parsers  # type: ignore[assignment]
+                space = self.parsers
             case ast.NfDecl():
-                space = self.nfs  # type: ignore[assignment]
+                space = self.nfs
             case ast.Hook():
                 self.hooks.append(item)
                 return

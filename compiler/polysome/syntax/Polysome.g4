@@ -132,7 +132,8 @@ MAC: HH ':' HH ':' HH ':' HH ':' HH ':' HH;
 PREFIX6: IPV6 '/' DIGIT+;
 PREFIX4: IPV4 '/' DIGIT+;
 IPV6: (GROUP ':')+ (':' GROUP)+ | (GROUP ':')+ ':' | '::' (GROUP (':' GROUP)*)?
-    | GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP;
+    | GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP
+    | ((GROUP ':')* GROUP '::' | '::') (GROUP ':')* IPV4 | GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' GROUP ':' IPV4;
 IPV4: DIGIT+ '.' DIGIT+ '.' DIGIT+ '.' DIGIT+;
 HEX: '0x' [0-9a-fA-F_]+;
 BINARY: '0b' [01_]+;

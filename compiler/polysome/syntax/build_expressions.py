@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -290,17 +291,29 @@ class ExpressionBuilder:
         return ast.Block(inner.span, (inner,), None)
 
     def _no_struct_in_head(self, value: ast.Expr) -> None:
-        if isinstance(value, ast.StructExpr) or (
-            isinstance(value, ast.Binary)
-            and any(isinstance(s, ast.StructExpr) and not self._parenthesised(s) for s in (value.left, value.right))
-        ):
+        for literal in self._open_structs(value):
             self.report.add(
                 "E0108",
                 "a struct literal in the head of an `if` or `for` needs parentheses",
-                value.span,
+                literal.span,
                 why="The `{` would read like the beginning of the block.",
                 mend="Put the literal into parentheses, or bind it with `let` before.",
             )
+
+    def _open_structs(self, value: ast.Expr) -> Iterator[ast.StructExpr]:
+        """The struct literals in an expression that stand in no parentheses, brackets or braces of it."""
+        if self._parenthesised(value):
+            return
+        match value:
+            case ast.StructExpr():
+                yield value
+            case ast.Binary(left=left, right=right):
+                yield from self._open_structs(left)
+                yield from self._open_structs(right)
+            case ast.Unary(operand=inner) | ast.Cast(value=inner):
+                yield from self._open_structs(inner)
+            case ast.Member(base=inner) | ast.Index(base=inner) | ast.Range(base=inner) | ast.BitSlice(base=inner):
+                yield from self._open_structs(inner)
 
     # ------------------------------------------------------------ statements
 
@@ -408,7 +421,8 @@ class ExpressionBuilder:
 
     def _for(self, ctx: Ctx, span: Span) -> ast.For:
         values = [self.expr(e) for e in ctx.expr()]
-        self._no_struct_in_head(values[0])
+        for value in values:
+            self._no_struct_in_head(value)
         return ast.For(
             span,
             tuple(self.ident(n) for n in ctx.name()),

@@ -9,7 +9,7 @@ import pytest
 from schedule_harness import Run, run
 
 from polysome.kinds.policy import POLICIES, base
-from polysome.kinds.policy.base import Settings
+from polysome.kinds.policy.base import Item, Settings
 
 HERE = Path(__file__).parent
 MANUAL = Path(base.__file__).with_name("SCHEDULE.md")
@@ -31,6 +31,16 @@ def test_P1_1_copies_to_several_ports_are_packets_of_their_own() -> None:
     for port in (0, 1):  # both ports are free: each sends its copy at once
         r.offer(5, port=port)
     assert r.left == [(0, 5), (1, 5)]
+
+
+def test_P1_1_copies_share_their_class_and_number() -> None:
+    # Burst 200 at 1000 bytes/ns: the first two copies leave at 0, the other two, missing their 100 bytes, at 1.
+    left = []
+    policy = POLICIES["shape"].make(SHAPE, lambda item, time: left.append((item.port, time)), lambda item, reason: None)
+    for port in (3, 2, 1, 0):
+        policy.offer(Item(None, port, 100, "a", 7, (1000 * ONE_BYTE_PER_NS, 200)), 0)
+    policy.run_due()
+    assert left == [(3, 0), (2, 0), (1, 1), (0, 1)]
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,9 @@ WhenFull = Literal["drop", "evict", "pass"]
 class Item:
     """One packet (one copy, if it goes to several ports) that a handler sent.
 
-    `size`: bytes of the packet as it leaves, at least 14. `order` grows from offer to offer and breaks every
-    tie. `args`: the policy's run-time expressions as evaluated at the arrival, in the order of `PolicyKind.args`.
+    `size`: bytes of the packet as it leaves, at least 14. `order`: the packet's arrival number, which never falls
+    from offer to offer; copies of one packet share it, and their class. `args`: the policy's run-time expressions
+    as evaluated at the arrival, in the order of `PolicyKind.args`.
     """
 
     packet: Any

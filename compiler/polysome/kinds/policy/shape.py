@@ -31,7 +31,7 @@ class Shape(Policy):
     Within a class these times never fall, so the heap, by (time, arrival), keeps its order. O(log held) a packet.
     """
 
-    __slots__ = ("buffered", "classes", "heap", "packets", "passes", "scale", "settings")
+    __slots__ = ("buffered", "classes", "heap", "number", "packets", "passes", "scale", "settings")
 
     def __init__(self, settings: Settings, leave: Leave, drop: Drop) -> None:
         super().__init__(leave, drop)
@@ -42,6 +42,7 @@ class Shape(Policy):
         self.scale = SCALE[settings.unit]
         self.heap: list[tuple[int, int, Item, ClassState]] = []
         self.buffered = 0
+        self.number = 0  # of what was ever held: breaks ties, also between copies of one packet
 
     def offer(self, item: Item, now: int) -> None:
         state = self.classes.use(item.cls, now)
@@ -68,7 +69,8 @@ class Shape(Policy):
     def _hold(self, item: Item, time: int, state: ClassState) -> None:
         self.classes.hold(item.cls, state, item.size)
         self.buffered += item.size
-        heappush(self.heap, (time, item.order, item, state))
+        heappush(self.heap, (time, self.number, item, state))
+        self.number += 1
 
     def next_due(self) -> int | None:
         return self.heap[0][0] if self.heap else None

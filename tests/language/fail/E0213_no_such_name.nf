@@ -1,0 +1,6 @@
+use net.l4;
+
+nf wire {
+  port inside, outside;
+  on packet { send outsid; }
+}

@@ -1,0 +1,3 @@
+use net.l4;
+
+const LIMIT: u64 = 100;

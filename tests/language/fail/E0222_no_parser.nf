@@ -1,0 +1,4 @@
+nf wire {
+  port lan, wan;
+  on packet { send wan; }
+}

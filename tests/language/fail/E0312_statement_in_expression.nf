@@ -1,0 +1,13 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  fn low(p: u16) -> bool {
+    require p != 0 else drop "no port";
+    p < 1024
+  }
+  on packet {
+    require low(flow.dport) else drop "high port";
+    send wan;
+  }
+}

@@ -1,0 +1,7 @@
+use net.l4;
+
+nf n {
+  port a;
+  on packet { send a; }
+  property wrong { expect sum(r in trace: r.in_port) == a; }
+}

@@ -1,0 +1,7 @@
+use net.l4;
+
+nf n {
+  port a;
+  on packet { send a; }
+  property wrong { for p in trace expect not evicted(p.flow); }
+}
