@@ -69,7 +69,7 @@ class Table(Converter):
     def _pairs(
         self, item: Item, type: t.Table, read: Callable[[Item, t.Table], tuple[Any, Any, Item]], what: str
     ) -> list[tuple[Any, Any]]:
-        """Keys and values: of an array, each row of which `read` takes apart, or of a table whose names are the keys."""
+        """Keys and values: of an array, whose rows `read` takes apart, or of a table whose names are the keys."""
         if isinstance(item.value, dict):
             found = collect(partial(self._named, row, name, type) for name, row in item.value.items())
         else:

@@ -100,7 +100,7 @@ def sample_row(type: t.Table, ports: Sequence[str]) -> Any:
             row["match"] = {name: _sample_matcher(member, ports) for name, member in _fields(type.key)}
         case "acl":
             row["match"] = _sample_matcher(type.key, ports)
-        case "maglev" if not inlined(type.value, KEY_NAMES["maglev"]) and not isinstance(type.value, t.Struct):
+        case "maglev" if not isinstance(type.value, (t.Struct, t.Tuple)):
             return sample(type.value, ports)
     value = sample(type.value, ports)
     return row | value if inlined(type.value, [*KEY_NAMES[type.kind], *row]) else row | {"value": value}

@@ -35,12 +35,12 @@ class Tables:
     | map<K, V>        | `dict`                                   | `dict` from key to Row               |
     | set<T>           | `frozenset`                              | the same                             |
     | lpm<K, V>        | `tuple` of (Prefix, value)               | Lpm of values                        |
-    | acl<K, V>        | `tuple` of AclRow                        | Acl                                  |
+    | acl<K, V>        | `tuple` of AclRow                        | Acl of values                        |
     | maglev<V>        | `tuple` of (value, weight)               | Maglev of Row                        |
-    | others           | as `ir.types` says                       | the same (lists inside: plain tuples) |
+    | others           | as `ir.types` says; lists inside: `tuple`| the same                             |
 
-    `current` is one dict for good, by full names. A value in it does not change, except that a Row of a map gets a new value if its key stays, and
-    that a Row that has gone is `live = False` for good.
+    `current` is one dict for good, by full names. A value in it does not change, except that a Row of a map gets a new
+    value if its key stays, and that a Row that has gone is `live = False` for good.
     """
 
     def __init__(self, program: ir.Program, values: Mapping[str, Any]) -> None:

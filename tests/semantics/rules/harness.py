@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from polysome.analysis.all import analyse
 from polysome.config.tables import Tables
 from polysome.interp.code import Generated, generate
 from polysome.interp.machine import Counters, Machine
@@ -23,11 +24,6 @@ from polysome.kinds.state.array import Array
 from polysome.kinds.state.flow_map import FlowMap
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Diagnostic, Report, SpecError
-
-try:
-    from polysome.analysis.all import analyse
-except ImportError:
-    from polysome.analysis.relevance import check_contract as analyse
 
 Texts = tuple[tuple[str, str], ...]  # a dict as a key of the caches
 
@@ -188,7 +184,7 @@ def start(
     unknown = set(config or {}) - set(values)
     assert not unknown, f"no such config: {unknown}"
     outcome = Outcome()
-    machine = Machine(checked, _tables(checked, values), _Sink(checked.ports, outcome), _generated(checked))
+    machine = Machine(checked, Tables(checked, values), _Sink(checked.ports, outcome), _generated(checked))
     outcome.counters = machine.counters
     return machine, outcome
 
@@ -204,22 +200,6 @@ def read_state(machine: Machine, outcome: Outcome) -> None:
             outcome.state[name] = [thing.get(i) for i in range(len(thing))]
         else:
             outcome.state[name] = thing
-
-
-def _tables(checked: ir.Program, values: Mapping[str, Any]) -> Any:
-    """The tables, with a dict `current` beside `value(name)`."""
-    tables = Tables(checked, values)
-    return tables if hasattr(tables, "current") else _Current(checked, values)
-
-
-class _Current(Tables):
-    def __init__(self, program: ir.Program, values: Mapping[str, Any]) -> None:
-        self.current: dict[str, Any] = {}
-        super().__init__(program, values)
-
-    def replace(self, values: Mapping[str, Any]) -> None:
-        super().replace(values)
-        self.current.update({name: self.value(name) for name in values})
 
 
 def _default(declared: ir.ConfigDecl) -> Any:

@@ -1,0 +1,128 @@
+"""Sets of parse classes in words: `ethernet / [vlan ×1-2 /] ipv4 / tcp | udp`.
+
+A pattern is an interval: all classes that hold the headers `low` and none outside of `high`. A set of classes is
+covered exactly by a few patterns; headers that the parser groups (`l4`) count as one where both are in the set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from polysome.analysis.relevance import members
+from polysome.ir import program as ir
+
+Token = tuple[int, ...]  # a header instance, or several of which a class holds one
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Every class of which each token of `low` is a part, and that has nothing outside of `high`."""
+
+    low: frozenset[Token]
+    high: frozenset[Token]
+    classes: int
+
+
+def patterns(mask: int, among: int, parser: ir.Parser) -> list[Pattern]:
+    """Patterns that match, of the classes in `among`, exactly those of `mask`."""
+    tokens = _class_tokens(mask, parser)
+    found: list[Pattern] = []
+    left = dict(tokens)
+    while left:
+        low = high = next(iter(left.values()))
+        for candidate in sorted(tokens.values(), key=len):
+            smaller, larger = low & candidate, high | candidate
+            if (smaller, larger) != (low, high) and not _matching(smaller, larger, parser) & among & ~mask:
+                low, high = smaller, larger
+        matched = _matching(low, high, parser) & mask
+        found.append(Pattern(low, high, matched))
+        left = {c: tokens_of for c, tokens_of in left.items() if not matched >> c & 1}
+    return found
+
+
+def _class_tokens(mask: int, parser: ir.Parser) -> dict[int, frozenset[Token]]:
+    """Each class as a set of tokens: a group's member stands for the group if its twins are in the set too."""
+    numbers = {path: c for c, path in enumerate(parser.classes)}
+    groups = sorted((tuple(g) for g in parser.groups.values()), key=len)
+    found = {}
+    for c in members(mask):
+        path = parser.classes[c]
+        tokens = set[Token]()
+        for place, instance in enumerate(path):
+            token: Token = (instance,)
+            for group in groups:
+                if instance in group:
+                    twins = [numbers.get((*path[:place], other, *path[place + 1 :])) for other in group]
+                    if all(twin is not None and mask >> twin & 1 for twin in twins):
+                        token = group
+            tokens.add(token)
+        found[c] = frozenset(tokens)
+    return found
+
+
+def _matching(low: Iterable[Token], high: Iterable[Token], parser: ir.Parser) -> int:
+    mask = parser.all_classes
+    for token in low:
+        any_of = 0
+        for i in token:
+            any_of |= parser.having[i]
+        mask &= any_of
+    allowed = {i for token in high for i in token}
+    for i, having in enumerate(parser.having):
+        if i not in allowed:
+            mask &= ~having
+    return mask
+
+
+# ---------------------------------------------------------------- words
+
+
+def words(pattern: Pattern, parser: ir.Parser) -> str:
+    """The headers in wire order; in brackets what may be missing."""
+    parts: list[tuple[str, bool]] = []
+    stacks: dict[str, tuple[int, int]] = {}
+    order = wire_order(parser)
+    for token in sorted(pattern.high, key=lambda token: order[token[0]]):
+        sure = token in pattern.low
+        base = stack_name(parser.instances[token[0]].name)
+        if base is None:
+            parts.append((" | ".join(parser.instances[i].name for i in token), sure))
+            continue
+        low, high = stacks.get(base, (0, 0))
+        if base not in stacks:
+            parts.append((base, False))
+        stacks[base] = (low + sure, high + 1)
+    shown = [_stack(name, *stacks[name]) if name in stacks else (name if sure else f"[{name}]") for name, sure in parts]
+    return " / ".join(shown) if shown else "no header"
+
+
+def _stack(name: str, low: int, high: int) -> str:
+    times = "" if (low, high) == (1, 1) else f" ×{low}" if low == high else f" ×{low}-{high}"
+    return name if low == high == 1 else f"[{name}]" if (low, high) == (0, 1) else f"{name}{times}"
+
+
+def stack_name(instance: str) -> str | None:
+    """`vlan` for `vlan[0]`; None for a header that is not in a stack."""
+    found = re.fullmatch(r"(.*)\[\d+\]", instance)
+    return found[1] if found else None
+
+
+def wire_order(parser: ir.Parser) -> list[int]:
+    """A rank for each instance, such that a header that comes before another has the lower one."""
+    after: dict[int, set[int]] = {i: set() for i in range(len(parser.instances))}
+    for path in parser.classes:
+        for a, b in zip(path, path[1:], strict=False):
+            after[a].add(b)
+    ranks: dict[int, int] = {}
+
+    def visit(i: int, above: frozenset[int]) -> None:
+        if i not in ranks and i not in above:
+            for follower in sorted(after[i], reverse=True):
+                visit(follower, above | {i})
+            ranks[i] = len(ranks)
+
+    for i in reversed(range(len(parser.instances))):
+        visit(i, frozenset())
+    return [len(ranks) - ranks[i] for i in range(len(parser.instances))]

@@ -1,0 +1,54 @@
+"""Numbers and places as reports show them: exact where the language could say them, rounded where memory adds up."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from polysome.ir import program as ir
+from polysome.syntax.spans import Span
+
+_DURATIONS = (("d", 86400 * 10**9), ("h", 3600 * 10**9), ("min", 60 * 10**9), ("s", 10**9), ("ms", 10**6), ("us", 10**3))
+_SIZES = (("GB", 10**9), ("MB", 10**6), ("KB", 10**3))
+
+
+def duration(ns: int) -> str:
+    """As the language writes it, in the largest unit that divides it: `30s`, `1500ms`; a rounded one if that is long."""
+    for unit, scale in _DURATIONS:
+        if ns % scale == 0 and ns:
+            return f"{ns // scale}{unit}"
+    for unit, scale in _DURATIONS[2:]:
+        if ns >= 100 * scale:
+            return f"{ns / scale:.1f}{unit}"
+    return f"{ns}ns"
+
+
+def size(n: int) -> str:
+    """Bytes with three significant digits: `196 MB`."""
+    for unit, scale in _SIZES:
+        if n >= scale:
+            return f"{three_digits(Fraction(n, scale))} {unit}"
+    return f"{n} B"
+
+
+def count(n: int) -> str:
+    """A number of things, short where that is exact: `4M`, `64K`, `64 512`."""
+    for unit, scale in (("G", 10**9), ("M", 10**6), ("K", 10**3)):
+        if n >= scale and n % scale == 0:
+            return f"{n // scale}{unit}"
+    return f"{n:,}".replace(",", " ")
+
+
+def three_digits(x: Fraction) -> str:
+    """`1.23`, `12.3`, `123`, `1230`; without zeros at the end."""
+    places = 2 if x < 10 else 1 if x < 100 else 0
+    shown = f"{float(x):.{places}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def line(program: ir.Program, span: Span) -> int:
+    return program.sources[span.file].position(span.start)[0]
+
+
+def place(program: ir.Program, span: Span) -> str:
+    """`line 19`, or `conntrack.nf:44` if that is not in the NF's own file."""
+    return f"line {line(program, span)}" if span.file == program.file else program.place(span)
