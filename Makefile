@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 GENERATED := compiler/polysome/syntax/generated
 ANTLR := 4.13.2
 ANTLR_ARGS := -Dlanguage=Python3 -no-listener -no-visitor -o $(GENERATED) -Xexact-output-dir compiler/polysome/syntax/Polysome.g4
-DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in examples/load_balancer/clients.pcap \
+DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in clients=examples/load_balancer/clients.pcap \
 	--config examples/load_balancer/config.toml --out $(OUT)/load_balancer.pcapng
 
 # A checkout that was moved or copied has an environment that still points to the old place: make it anew.

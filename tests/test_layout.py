@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "kinds": {"kinds", "ir.types"},
     "ir": {"ir", "kinds", "syntax.spans"},
     "semantics": {"semantics", "syntax", "ir", "kinds", "resources"},
-    "analysis": {"analysis", "ir", "kinds"},
+    "analysis": {"analysis", "ir", "kinds", *SPANS},
     "config": {"config", "ir", "kinds", "syntax.literals", *SPANS},
     "interp": {"interp", "ir", "kinds", "config", "captures", "analysis", *SPANS},
     "explain": {"explain"},

@@ -44,7 +44,7 @@ nf bridge {
 
   /// No frame leaves by the port it came in.
   property never_back {
-    for p in trace where p.sent expect p.out_port != p.in_port;
+    for p in trace where p.sent expect not (p.in_port in p.ports);
   }
 
   /// A station that was heard, and not since then at another port, gets its frames there and nowhere else.

@@ -96,10 +96,11 @@ def written(value: Any, draw: Any) -> str:
         return str(value).lower()
     if isinstance(value, dict):
         pairs = (f"{draw(GAPS)}{key(k, draw)}{draw(GAPS)}={draw(GAPS)}{written(v, draw)}" for k, v in value.items())
-        return "{" + ",".join(pairs) + draw(GAPS) + "}"
+        return f"{{{','.join(pairs)}{draw(GAPS)}}}"
     if isinstance(value, list):
         parts = [draw(BREAKS) + written(v, draw) + draw(BREAKS) for v in value]
-        return "[" + ",".join(parts) + (draw(st.sampled_from([",", ""])) if parts else "") + draw(BREAKS) + "]"
+        end = draw(st.sampled_from([",", ""])) if parts else ""
+        return f"[{','.join(parts)}{end}{draw(BREAKS)}]"
     if isinstance(value, str):
         return text(value, draw)
     return str(value)

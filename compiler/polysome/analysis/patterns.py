@@ -79,28 +79,42 @@ def _matching(low: Iterable[Token], high: Iterable[Token], parser: ir.Parser) ->
 # ---------------------------------------------------------------- words
 
 
-def words(pattern: Pattern, parser: ir.Parser) -> str:
-    """The headers in wire order; in brackets what may be missing."""
-    parts: list[tuple[str, bool]] = []
+def words(pattern: Pattern, parser: ir.Parser, plain: frozenset[int] = frozenset()) -> str:
+    """The headers in wire order, in brackets what may be missing; `…` for what may be there of the instances `plain`."""
+    if not pattern.low and all(i in plain for token in pattern.high for i in token):
+        return "other packets"
+    parts: list[str] = []
     stacks: dict[str, tuple[int, int]] = {}
     order = wire_order(parser)
-    for token in sorted(pattern.high, key=lambda token: order[token[0]]):
+    for token in sorted(_without_doubles(pattern), key=lambda token: order[token[0]]):
         sure = token in pattern.low
         base = stack_name(parser.instances[token[0]].name)
-        if base is None:
-            parts.append((" | ".join(parser.instances[i].name for i in token), sure))
-            continue
-        low, high = stacks.get(base, (0, 0))
-        if base not in stacks:
-            parts.append((base, False))
-        stacks[base] = (low + sure, high + 1)
-    shown = [_stack(name, *stacks[name]) if name in stacks else (name if sure else f"[{name}]") for name, sure in parts]
-    return " / ".join(shown) if shown else "no header"
+        if base is not None:
+            low, high = stacks.get(base, (0, 0))
+            stacks[base] = (low + sure, high + 1)
+        name = base or " | ".join(parser.instances[i].name for i in token)
+        shown = name if sure or base else "…" if set(token) <= plain else f"[{name}]"
+        if not parts or parts[-1] != shown:
+            parts.append(shown)
+    return " / ".join(_stack(part, *stacks[part]) if part in stacks else part for part in parts) or "no header"
+
+
+def _without_doubles(pattern: Pattern) -> set[Token]:
+    """The tokens of `high`; of a group and its members, only what is in `low` or else the group."""
+    found = set(pattern.high)
+    for group in [token for token in pattern.high if len(token) > 1]:
+        single = {token for token in pattern.high if len(token) == 1 and token[0] in group}
+        if single & pattern.low:
+            found.discard(group)
+        else:
+            found -= single
+    return found
 
 
 def _stack(name: str, low: int, high: int) -> str:
-    times = "" if (low, high) == (1, 1) else f" ×{low}" if low == high else f" ×{low}-{high}"
-    return name if low == high == 1 else f"[{name}]" if (low, high) == (0, 1) else f"{name}{times}"
+    if high == 1:
+        return name if low else f"[{name}]"
+    return f"{name} ×{low}" if low == high else f"{name} ×{low}-{high}"
 
 
 def stack_name(instance: str) -> str | None:

@@ -49,7 +49,8 @@ def spec(path: Path, params: Sequence[str], capacities: Sequence[str] = (), repo
         report.stop_on_errors()
     except SpecError as error:
         show([*error.diagnostics, *report.warnings], error.sources)
-        raise SystemExit(SPEC) from None
+        given = all(d.span is None or d.span.file.startswith("--param") for d in error.diagnostics)
+        raise SystemExit(COMMAND_LINE if given else SPEC) from None
     except FileNotFoundError:
         fail(COMMAND_LINE, f"there is no file {path}")
     except IsADirectoryError:

@@ -162,9 +162,7 @@ class Converter:
             f"expected {expected}, found {describe(item)}",
             item.span,
             also=self.declared(),
-            why=_NOT_IN_A_CELL
-            if item.cell and not item.empty
-            else f"`{self.decl.name}` is declared as {self.decl.type}.",
+            why=_NOT_IN_A_CELL if item.cell and self.style == "csv" else f"`{self.decl.name}` holds {self.decl.type}.",
             mend=f"Write for example {example or self.example(type)}",
         )
         raise Rejected

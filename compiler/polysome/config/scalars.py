@@ -14,8 +14,9 @@ from polysome.kinds.values import Prefix
 from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.literals import UNITS, quantity, split_quantity
 
-_WHOLE = re.compile(r"\d[\d_]*|0x[0-9a-fA-F_]+|0b[01_]+", re.ASCII)
-_WITH_UNIT = re.compile(r"\d[\d_]*(?:\.\d[\d_]*)?[A-Za-z%]+", re.ASCII)
+# Bounded, since Python refuses to convert numbers of thousands of digits.
+_WHOLE = re.compile(r"\d[\d_]{0,199}|0x[0-9a-fA-F][0-9a-fA-F_]{0,199}|0b[01][01_]{0,199}", re.ASCII)
+_WITH_UNIT = re.compile(r"\d[\d_]{0,199}(?:\.\d[\d_]{0,199})?[A-Za-z%]+", re.ASCII)
 _MAC = re.compile(r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}")
 _KINDS = {
     "duration": "duration",
@@ -89,8 +90,7 @@ def _bits(item: Item) -> int:
         return item.value
     text = _text(item, "a whole number")
     if _WHOLE.fullmatch(text):
-        digits = text.replace("_", "")
-        return int(digits, 0) if digits[1:2] in ("x", "b") else int(digits)
+        return _whole(text)
     found = quantity(text) if _WITH_UNIT.fullmatch(text) else ""
     if isinstance(found, tuple) and found[1] == "":
         return found[0]
@@ -98,6 +98,11 @@ def _bits(item: Item) -> int:
     if isinstance(found, tuple):
         raise Wrong("E1012", f'"{text}" has a unit, but a plain number is expected', why, "Leave the unit away.")
     raise Wrong("E1009", f'"{text}" is no whole number', why, "Give a whole number.")
+
+
+def _whole(text: str) -> int:
+    digits = text.replace("_", "")
+    return int(digits, {"0x": 16, "0b": 2}.get(digits[:2], 10))
 
 
 def _bool(item: Item) -> bool:
@@ -122,8 +127,9 @@ def _quantity(item: Item, kind: str) -> int:
     close = text.replace(" ", "")
     digits, suffix = split_quantity(close)
     same = next((unit for unit in units if unit.lower() == suffix.lower()), suffix)
-    if digits and digits + same != text and isinstance(quantity(digits + same), tuple):
-        raise Wrong("E1012", f'"{text}" is no {name}', why, f"Write `{quote}{digits}{same}{quote}`.")
+    meant = digits + same
+    if meant != text and _WITH_UNIT.fullmatch(meant) and isinstance(quantity(meant), tuple):
+        raise Wrong("E1012", f'"{text}" is no {name}', why, f"Write `{quote}{meant}{quote}`.")
     if not _WITH_UNIT.fullmatch(text):
         raise Wrong("E1012", f'"{text}" is no {name}', why, f"Write for example `{quote}10{units[0]}{quote}`.")
     found = quantity(text)
@@ -142,7 +148,7 @@ def _time(item: Item) -> int:
     if isinstance(moment, int) and not isinstance(moment, bool):
         return moment
     if isinstance(moment, str) and item.cell and _WHOLE.fullmatch(moment):
-        return int(moment.replace("_", ""), 0)
+        return _whole(moment)
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment)

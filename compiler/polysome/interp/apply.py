@@ -91,7 +91,8 @@ def _difference(
         for start, end in changed:
             first, last = max(start, low), min(end, high)
             for word in range(low + ((first - low) & ~1), last, 2):
-                if word != own and word not in seen and old[word : word + 2] != new[word : word + 2]:
+                behind = min(word + 2, high)
+                if word != own and word not in seen and old[word:behind] != new[word:behind]:
                     seen.add(word)
-                    total += word_sum(new, word, min(word + 2, high)) - word_sum(old, word, min(word + 2, high))
+                    total += word_sum(new, word, behind) - word_sum(old, word, behind)
     return total if seen else None

@@ -12,9 +12,10 @@ def word_sum(data: bytes | bytearray, start: int, end: int) -> int:
     return int.from_bytes(chunk, "big") % 0xFFFF
 
 
-def whole(total: int) -> int:
-    """The checksum of data that sums up to `total` (modulo 65535): its complement; 0 where both 0 and ffff would do."""
-    return 0xFFFF - ((total % 0xFFFF) or 0xFFFF)
+def whole(data: bytes) -> int:
+    """The checksum of `data` (RFC 1071): the complement of its sum, which is 0 only if all of it is."""
+    total = word_sum(data, 0, len(data))
+    return 0xFFFF - (total or (0xFFFF if any(data) else 0))
 
 
 def updated(old: int, difference: int) -> int:

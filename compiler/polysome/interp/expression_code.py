@@ -106,10 +106,11 @@ class ExpressionCode:
                 encode = self.constant(t.Tuple(tuple(a.type for a in args)))
                 return f"hash64(encoders[{encode}](({''.join(self.code(a) + ', ' for a in args)})))"
             case ir.InPrefix(address=a, prefix=p):
-                return f"{self.code(p)}.contains({self.code(a)}, {t.width(a.type)})"
+                return f"in_prefix({self.code(a)}, {self.code(p)}, {t.width(a.type)})"
             case ir.InSet(item=x, set=s):
                 if isinstance(s.type, t.ListOf):
-                    return f"any(row.value == {self.code(x)} for row in {self.code(s)})"
+                    rows = f"[row.value for row in {self.code(s)}]" if isinstance(s, ir.Config) else self.code(s)
+                    return f"({self.code(x)} in {rows})"
                 return f"({self.code(x)} in {self.code(s)})"
             case ir.ListIndex(table=table, index=i):
                 return f"{self._index_function(table)}({self.code(table)}, {self.code(i)}, {self.place(e)})"
@@ -220,16 +221,14 @@ class ExpressionCode:
                 return f"({a} {op} {b})"
 
     def _ratio(self, e: ir.Binary) -> str:
-        """amount / duration against a rate, both sides multiplied by the duration and by 10^9 ns (exact)."""
+        """amount / duration against a rate: as fractions, so exactly."""
         sides = []
-        ratio = e.left if isinstance(e.left, ir.Ratio) else e.right
-        assert isinstance(ratio, ir.Ratio)
-        scale = 8 * 10**9 if isinstance(ratio.type, t.Ratio) and ratio.type.rate == "bitrate" else 10**9
         for side in (e.left, e.right):
             if isinstance(side, ir.Ratio):
-                sides.append(f"({self.code(side.amount)} * {scale})")
+                scale = 8 * 10**9 if isinstance(side.type, t.Ratio) and side.type.rate == "bitrate" else 10**9
+                sides.append(f"per({self.code(side.amount)} * {scale}, {self.code(side.duration)}, {self.place(side)})")
             else:
-                sides.append(f"({self.code(side)} * {self.code(ratio.duration)})")
+                sides.append(self.code(side))
         return f"({sides[0]} {e.op} {sides[1]})"
 
     def _cast(self, e: ir.Cast) -> str:

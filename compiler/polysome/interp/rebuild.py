@@ -1,28 +1,34 @@
-"""Packets whose headers come and go: push, pop, truncate, and packets made by `emit` (LANGUAGE.md L9.7, L10.1, L10.4, L10.5).
+"""Packets whose headers come and go: push, pop, truncate, and packets made by `emit` (LANGUAGE.md L9.7, section 10).
 
-A packet is a chain of segments, one per header, and the payload. Lengths, next fields and checksums are set from the
-chain; a surviving checksum is updated by the difference of what it covered and covers.
+A packet is a chain of segments, one per header, and the payload. Next fields, lengths and checksums are set from the
+chain; those of a surviving header change by as much as what they say.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from polysome.interp.checksum import updated, whole, word_sum
 from polysome.interp.packet import Packet, read_bits, write_bits
 from polysome.ir import program as ir
+from polysome.ir.fold import arithmetic
 
 
 @dataclass(eq=False)
 class Segment:
-    """A header in the chain. `instance` is None for a new one, whose checksums are computed; `cut` ones keep lengths."""
+    """A header in the chain.
+
+    `instance` is None for a new one. `room` is how many of the payload's bytes belong to it: up to the innermost `end`
+    in force. A `quote` is what is left of another packet, so only field writes change it (L10.3).
+    """
 
     header: ir.Header
     data: bytearray
     instance: int | None
-    cut: bool = False
+    room: int
+    quote: bool = False
     popped: bool = False
-    old: bytes = field(default=b"")
 
     def get(self, f: ir.Field) -> int:
         return read_bits(self.data, f.offset, f.width, len(self.data))
@@ -30,129 +36,156 @@ class Segment:
     def set(self, f: ir.Field, value: int) -> None:
         write_bits(self.data, f.offset, f.width, value & ((1 << f.width) - 1), len(self.data))
 
+    @property
+    def next(self) -> ir.Field | None:
+        return next((f for f in self.header.fields if f.next is not None), None)
 
-def fresh(header: ir.Header, given: dict[int, int]) -> Segment:
+
+@dataclass(frozen=True)
+class Chain:
+    """Headers and payload, as they are or were."""
+
+    segments: Sequence[Segment]
+    payload: bytes
+
+    def rest(self, position: int) -> bytes:
+        """What belongs to the header at `position` behind it."""
+        behind = b"".join(bytes(s.data) for s in self.segments[position + 1 :])
+        return behind + self.payload[: self.segments[position].room]
+
+    def join(self) -> bytes:
+        return b"".join(bytes(s.data) for s in self.segments) + self.payload
+
+
+def fresh(header: ir.Header, given: dict[int, int], room: int) -> Segment:
     """A new header with the given fields, defaults elsewhere, zero in marked fields."""
-    bits = 0
+    segment = Segment(header, bytearray(header.fixed), None, room)
     for index, f in enumerate(header.fields):
-        bits = bits << f.width | (given.get(index, f.default or 0) & ((1 << f.width) - 1))
-    return Segment(header, bytearray(bits.to_bytes(header.fixed, "big")), None)
+        if not f.rest:
+            segment.set(f, given.get(index, f.default or 0))
+    return segment
 
 
 def rebuild(program: ir.Program, p: Packet, buffer: bytearray) -> bytes:
     """The packet in `buffer` (fields and checksums already updated) after its pops, pushes and truncation."""
-    old = _chain(program.parser, p, buffer)
-    payload = bytes(buffer[p.payload : p.end])
-    chain, anchors = list(old), {s.instance: s for s in old}
-    limit: int | None = None
-    for operation in p.operations:
-        match operation:
-            case ("pop", first, last):
-                start, end = old.index(anchors[first]), old.index(anchors[last])
-                for segment in old[start : end + 1]:
-                    segment.popped = True
-            case ("push", name, given, before):
-                place = len(chain) if before is None else chain.index(anchors[before])
-                chain.insert(place, fresh(program.headers[name], given))
-            case ("truncate", size):
-                limit = size if limit is None else min(limit, size)
-    remaining = [s for s in chain if not s.popped]
-    cut = payload
+    arrived = _arrived(program.parser, p, buffer)
+    places, limit = _edited(program, p, list(arrived.segments), len(arrived.payload))
+    # What survives is changed in place, so what it was is kept beside it.
+    old = Chain([_copy(s) for s in arrived.segments], arrived.payload)
+    before = dict(zip(arrived.segments, range(len(old.segments)), strict=True))
+    remaining = [s for s in places if not s.popped]
+    _give_room(remaining, len(old.payload))
+    payload = old.payload
     if limit is not None:
-        room = max(0, limit - sum(len(s.data) for s in remaining))
-        cut = payload[:room]
-    _next_fields(chain, remaining)
-    _lengths(remaining, cut, old, payload, limit is not None)
-    _checksums(remaining, cut, old, payload)
-    return b"".join(bytes(s.data) for s in remaining) + cut
+        payload = payload[: max(0, limit - sum(len(s.data) for s in remaining))]
+    new = Chain(remaining, payload)
+    _next_fields(new, old, before)
+    _lengths(new, old, before)
+    _checksums(new, old, before)
+    return new.join()
 
 
 def make(program: ir.Program, headers: tuple[tuple[str, dict[int, int]], ...], payload: bytes) -> bytes:
     """A packet made by `emit`: every marked field is computed."""
-    chain = [fresh(program.headers[name], given) for name, given in headers]
-    _next_fields(chain, chain)
-    _lengths(chain, payload, [], b"", False)
-    for position in range(len(chain) - 1, -1, -1):
-        for f in chain[position].header.fields:
+    new = Chain([fresh(program.headers[name], given, len(payload)) for name, given in headers], payload)
+    old = Chain([], b"")
+    _next_fields(new, old, {})
+    _lengths(new, old, {})
+    for position in range(len(new.segments) - 1, -1, -1):
+        for f in new.segments[position].header.fields:
             if f.checksum is not None:
-                value = whole(_sum(chain, position, payload, f, f.checksum))
-                chain[position].set(f, 0xFFFF if f.checksum.zero_is_none and value == 0 else value)
-    return b"".join(bytes(s.data) for s in chain) + payload
+                value = whole(_covered(new, position, f, f.checksum))
+                new.segments[position].set(f, 0xFFFF if f.checksum.zero_is_none and value == 0 else value)
+    return new.join()
 
 
-def _chain(parser: ir.Parser, p: Packet, buffer: bytearray) -> list[Segment]:
+def _arrived(parser: ir.Parser, p: Packet, buffer: bytearray) -> Chain:
     segments = []
     for i in p.path:
-        data = buffer[p.offset[i] : p.header_end[i]]
         instance = parser.instances[i]
-        segments.append(Segment(instance.header, data, i, cut=instance.cut is not None, old=bytes(data)))
-    return segments
+        room = max(0, min(p.limit[i], p.end) - p.payload)
+        segments.append(
+            Segment(instance.header, buffer[p.offset[i] : p.header_end[i]], i, room, instance.cut is not None)
+        )
+    return Chain(segments, bytes(buffer[p.payload : p.end]))
+
+
+def _copy(s: Segment) -> Segment:
+    return Segment(s.header, bytearray(s.data), s.instance, s.room, s.quote)
+
+
+def _edited(program: ir.Program, p: Packet, old: list[Segment], payload: int) -> tuple[list[Segment], int | None]:
+    """All headers, popped ones marked, new ones in their places; and the bytes that the packet may have."""
+    chain, limit = list(old), None
+    anchors = {s.instance: s for s in old}
+    for operation in p.operations:
+        match operation:
+            case ("pop", first, last):
+                for segment in old[old.index(anchors[first]) : old.index(anchors[last]) + 1]:
+                    segment.popped = True
+            case ("push", name, given, before):
+                place = len(chain) if before is None else chain.index(anchors[before])
+                chain.insert(place, fresh(program.headers[name], given, payload))
+            case ("truncate", size):
+                limit = size if limit is None else min(limit, size)
+    return chain, limit
+
+
+def _give_room(chain: list[Segment], room: int) -> None:
+    """A new header ends where the nearest header before it does that came with the packet."""
+    for segment in chain:
+        if segment.instance is None:
+            segment.room = room
+        room = segment.room
 
 
 # ---------------------------------------------------------------- next fields
 
 
-def _next_fields(chain: list[Segment], remaining: list[Segment]) -> None:
-    """Where the following header changed: the enum's member named like it; else what the replaced header said (L10.5)."""
-    for position, segment in enumerate(remaining):
-        f = next((f for f in segment.header.fields if f.next is not None), None)
-        if f is None:
+def _next_fields(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
+    """Where another header follows: what was said about it where it came from; else the member named like it (L10.5)."""
+    for position, segment in enumerate(new.segments):
+        f = segment.next
+        if f is None or f.next is None or segment.quote:
             continue
-        follower = remaining[position + 1] if position + 1 < len(remaining) else None
-        place = chain.index(segment)
-        before = chain[place + 1] if place + 1 < len(chain) else None
-        if segment.instance is not None and before is follower:
+        follower = new.segments[position + 1] if position + 1 < len(new.segments) else None
+        came_behind = before.get(follower, 0) - 1 if follower is not None else len(old.segments) - 1
+        if segment in before and came_behind == before[segment]:
             continue
-        number = f.next.number(follower.header.name) if follower is not None and f.next is not None else None
-        if number is None:
-            number = _inherited(chain, segment, follower, f)
+        number = None
+        if came_behind >= 0:
+            said = old.segments[came_behind].next
+            number = old.segments[came_behind].get(said) if said is not None and said.next == f.next else None
+        if number is None and follower is not None:
+            number = f.next.number(follower.header.name)
         if number is not None:
             segment.set(f, number)
-
-
-def _inherited(chain: list[Segment], segment: Segment, follower: Segment | None, f: ir.Field) -> int | None:
-    """What the neighbour whose place the follower keeps said about it: a popped header behind, or the one before."""
-    start = chain.index(segment) + 1
-    stop = chain.index(follower) if follower is not None else len(chain)
-    popped = [s for s in chain[start:stop] if s.popped]
-    neighbours = list(reversed(popped)) or [s for s in reversed(chain[: start - 1]) if s.instance is not None][:1]
-    for neighbour in neighbours:
-        for g in neighbour.header.fields:
-            if g.next == f.next and neighbour.old:
-                return read_bits(neighbour.old, g.offset, g.width, len(neighbour.old))
-    return None
 
 
 # ---------------------------------------------------------------- lengths
 
 
-def _lengths(chain: list[Segment], payload: bytes, old: list[Segment], old_payload: bytes, truncated: bool) -> None:
-    """Length fields of new headers, and of those behind which the number of bytes changed.
+def _lengths(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
+    """Length fields of new headers; others change by as much as what they say.
 
-    A surviving field changes by as much as what it says, so one that was less (bytes behind a UDP datagram) or more (a
-    first fragment) stays so; after `truncate` it never says more than there is.
+    So one that said more than there is (a first fragment) still does, unless `truncate` cut what it speaks of.
     """
-    rest = len(payload)
-    for segment in reversed(chain):
-        if segment.instance is None or (not segment.cut and _old_rest(segment, old, old_payload) != rest):
-            for f in segment.header.fields:
-                if f.length is not None:
-                    value = actual = _length(f.length, len(segment.data), rest)
-                    if segment.instance is not None:
-                        before = _length(f.length, len(segment.old), _old_rest(segment, old, old_payload))
-                        value = segment.get(f) + actual - before
-                    segment.set(f, min(value, actual) if truncated else value)
-        rest += len(segment.data)
-
-
-def _old_rest(segment: Segment, old: list[Segment], payload: bytes) -> int:
-    return sum(len(s.old) for s in old[old.index(segment) + 1 :]) + len(payload)
+    for position, segment in enumerate(new.segments):
+        rest = len(new.rest(position))
+        was = len(old.rest(before[segment])) if segment in before else None
+        if segment.quote or was == rest:
+            continue
+        for f in segment.header.fields:
+            if f.length is not None:
+                value = actual = _length(f.length, len(segment.data), rest)
+                if was is not None:
+                    value = segment.get(f) + actual - _length(f.length, len(segment.data), was)
+                cut = len(new.payload) < min(segment.room, len(old.payload))
+                segment.set(f, min(value, actual) if cut else value)
 
 
 def _length(e: ir.Expr, header: int, rest: int) -> int:
     """A `length(…)` expression with exact integers."""
-    from polysome.ir.fold import arithmetic
-
     match e:
         case ir.HeaderBytes(rest=is_rest):
             return rest if is_rest else header
@@ -169,54 +202,46 @@ def _length(e: ir.Expr, header: int, rest: int) -> int:
 # ---------------------------------------------------------------- checksums
 
 
-def _checksums(chain: list[Segment], payload: bytes, old: list[Segment], old_payload: bytes) -> None:
+def _checksums(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
     """Innermost first: new headers' computed (or none), others' updated by what changed under them."""
-    before = [Segment(s.header, bytearray(s.old), s.instance, s.cut, False, s.old) for s in old]
-    for position in range(len(chain) - 1, -1, -1):
-        segment = chain[position]
+    for position in range(len(new.segments) - 1, -1, -1):
+        segment = new.segments[position]
         for f in segment.header.fields:
-            if f.checksum is None or (f.offset + f.width) // 8 > len(segment.data):
+            if f.checksum is None or segment.quote:
                 continue
-            if segment.instance is None:
-                if not f.checksum.zero_is_none:
-                    segment.set(f, whole(_sum(chain, position, payload, f, f.checksum)))
+            now = _covered(new, position, f, f.checksum)
+            if segment not in before:
+                segment.set(f, 0 if f.checksum.zero_is_none else whole(now))
                 continue
+            was = _covered(old, before[segment], f, f.checksum)
             value = segment.get(f)
-            if f.checksum.zero_is_none and value == 0:
+            if was == now or (f.checksum.zero_is_none and value == 0):
                 continue
-            was = _sum(before, old.index(segment), old_payload, f, f.checksum)
-            now = _sum(chain, position, payload, f, f.checksum)
-            if was != now:
-                value = updated(value, now - was)
-                segment.set(f, 0xFFFF if f.checksum.zero_is_none and value == 0 else value)
+            value = updated(value, word_sum(now, 0, len(now)) - word_sum(was, 0, len(was)))
+            segment.set(f, 0xFFFF if f.checksum.zero_is_none and value == 0 else value)
 
 
-def _sum(chain: list[Segment], position: int, payload: bytes, own: ir.Field, checksum: ir.Checksum) -> int:
-    """The sum (mod 65535) of what the checksum covers, its own field left out."""
-    segment = chain[position]
-    total = word_sum(segment.data, 0, len(segment.data)) - segment.get(own) if "header" in checksum.parts else 0
-    rest = b"".join(bytes(s.data) for s in chain[position + 1 :]) + payload
-    if "rest" in checksum.parts:
-        joined = bytes(segment.data) + rest
-        total = word_sum(joined, 0, len(joined)) - segment.get(own)
+def _covered(chain: Chain, position: int, own: ir.Field, checksum: ir.Checksum) -> bytes:
+    """What the checksum is the sum of, its own field zero: pseudo header, header, rest."""
+    segment = chain.segments[position]
+    rest = chain.rest(position)
+    found = b""
     if "pseudo" in checksum.parts:
-        total += _pseudo(chain, position, len(segment.data) + len(rest))
-    return total % 0xFFFF
+        found += _pseudo(chain, position, len(segment.data) + len(rest))
+    if "header" in checksum.parts:
+        data = bytearray(segment.data)
+        write_bits(data, own.offset, own.width, 0, len(data))
+        found += bytes(data)
+    return found + rest if "rest" in checksum.parts else found
 
 
-def _pseudo(chain: list[Segment], position: int, length: int) -> int:
-    """The pseudo header of the nearest enclosing header that lists one, with protocol and length."""
-    total = 0
-    for g in chain[position - 1].header.fields if position else ():
-        if g.next is not None:
-            total += chain[position - 1].get(g)
-    for enclosing in reversed(chain[:position]):
+def _pseudo(chain: Chain, position: int, length: int) -> bytes:
+    """The pseudo header of the nearest enclosing header that lists one, with protocol and length; else nothing."""
+    for enclosing in reversed(chain.segments[:position]):
         if enclosing.header.pseudo:
-            for index in enclosing.header.pseudo:
-                f = enclosing.header.fields[index]
-                start = f.offset >> 3
-                total += word_sum(enclosing.data, start, start + (f.width >> 3))
-            return total + length
-    return total
-
-
+            listed = [enclosing.header.fields[index] for index in enclosing.header.pseudo]
+            found = b"".join(enclosing.get(f).to_bytes((f.width + 15) // 16 * 2, "big") for f in listed)
+            said = chain.segments[position - 1].next
+            number = chain.segments[position - 1].get(said) if said is not None else 0
+            return found + number.to_bytes(16, "big") + length.to_bytes(8, "big")
+    return b""

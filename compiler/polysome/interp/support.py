@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from polysome.interp.packet import Packet
 from polysome.kinds.base import Trap
 from polysome.kinds.state.flow_map import FlowMap
+from polysome.kinds.values import Prefix
 
 # ---------------------------------------------------------------- parsing
 
@@ -40,6 +42,17 @@ def modulo(a: int, b: int, place: str) -> int:
     if b == 0:
         raise Trap(f"division by zero ({place})")
     return a % b
+
+
+def per(amount: int, duration: int, place: str) -> Fraction:
+    """`amount / duration` without rounding."""
+    if duration == 0:
+        raise Trap(f"division by zero ({place})")
+    return Fraction(amount, duration)
+
+
+def in_prefix(address: int, prefix: Prefix, bits: int) -> bool:
+    return prefix.contains(address, bits)
 
 
 def list_row(rows: tuple[Any, ...], index: int, place: str) -> Any:

@@ -43,7 +43,12 @@ def _sides(x: Expressions, node: ast.Binary, want: t.Type | None) -> tuple[ir.Ex
     right = _plain(x._expr(node.right, want))
     if node.op in ("<<", ">>"):
         return left, right
-    return unify(x, left, right)
+    zero_has_a_unit = node.op not in ("*", "/")  # `0 * 5s` is a number times a quantity
+    left, right = unify(x, left, right, zero_has_a_unit)
+    same = left.type if left.type == right.type else None
+    if node.op not in ("==", "!=") and isinstance(same, t.Enum) and same.width is not None:
+        return x.coerce(left, t.Bits(same.width)), x.coerce(right, t.Bits(same.width))
+    return left, right
 
 
 def _plain(e: ir.Expr) -> ir.Expr:
@@ -53,12 +58,14 @@ def _plain(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def unify(x: Expressions, left: ir.Expr, right: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
+def unify(
+    x: Expressions, left: ir.Expr, right: ir.Expr, zero_has_a_unit: bool = True
+) -> tuple[ir.Expr, ir.Expr]:
     """Give literals and enums with a width the other side's type; leaves honest differences alone."""
     for _ in range(2):
         if isinstance(left.type, t.Literal) and isinstance(right.type, t.Bits):
             left = x.coerce(left, right.type)
-        elif isinstance(left.type, t.Literal) and _is_zero(left) and isinstance(right.type, t.Quantity):
+        elif zero_has_a_unit and isinstance(right.type, t.Quantity) and isinstance(left.type, t.Literal) and _is_zero(left):
             left = x.coerce(left, right.type)
         elif isinstance(left.type, t.Enum) and left.type.width is not None and isinstance(right.type, (t.Bits, t.Literal)):
             left = x.coerce(left, t.Bits(left.type.width))
@@ -258,6 +265,8 @@ def cast(x: Expressions, node: ast.Cast) -> ir.Expr:
         return ir.Const(node.span, target, 0)
     if isinstance(value.type, t.Literal):
         value = x.coerce(value, target if isinstance(target, t.Bits) else t.Bits(128))
+        if value.type == t.WRONG:
+            return ir.Const(node.span, target, 0)
     if value.type == target:
         return value
     scalar = (t.Bits, t.Address, t.Quantity)

@@ -1,4 +1,4 @@
-"""The schedule and the declared traffic (LANGUAGE.md section 11, L12.3; SCHEDULE.md)."""
+"""The schedule and the declared traffic (LANGUAGE.md section 11, L12.14; SCHEDULE.md)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 from polysome.syntax.spans import Source, Span
 
@@ -83,13 +83,23 @@ class Report:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest known word, or lists a few; empty if there is none."""
-    names = sorted(set(known))
-    close = get_close_matches(word, names, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean `{close[0]}`?"
+    names = sorted(set(known) - {word})
+    best = max(names, key=lambda n: _likeness(word, n), default="")
+    if best and _likeness(word, best) >= _ALIKE:
+        return f"Did you mean `{best}`?"
     if 0 < len(names) <= 12:
         return "Known here: " + ", ".join(f"`{n}`" for n in names) + "."
     return ""
+
+
+_ALIKE = 0.6
+
+
+def _likeness(word: str, name: str) -> float:
+    """How much a name looks like the word, upper and lower case aside; of equals, the one that begins like it."""
+    a, b = word.lower(), name.lower()
+    first = 0.05 if a[:1] == b[:1] else 0.0
+    return SequenceMatcher(None, a, b, autojunk=False).ratio() + first
 
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, Source], color: bool = False) -> str:

@@ -80,15 +80,14 @@ def test_L2_2_different_kinds_of_events_go_in_order_of_their_due_times() -> None
     assert log(run(spec, packets)) == [(1, 0), (1, 5), (100, 10), (9, 12), (105, 15), (9, 24), (1, 25)]
 
 
-def test_L2_2_what_is_due_at_the_last_packets_now_happens_after_it_and_no_more() -> None:
-    zero = TIMEOUTS.replace("age 10ns", "age value as duration max 10ns")
-    # the age is the entry's value, 0: due at the very time of its insertion, which is after the only packet
-    spec = bare("note(1); require byte0; m[byte0.first] = 0; bounce;", zero)
-    assert log(run(spec, [(5, "a", b"\1")])) == [(1, 5), (101, 5)]
-    # due 10 ns after the last packet: never
-    spec = bare("note(1); require byte0; m[byte0.first] = 0; bounce;", TIMEOUTS)
-    outcome = run(spec, [(5, "a", b"\1")])
-    assert log(outcome) == [(1, 5)] and outcome.state["m"] == [(1, 0)]
+def test_L2_2_what_is_due_after_the_last_packet_never_happens() -> None:
+    # the age is 1 ns, the least there is (S1.5): due at 6, one nanosecond after the last packet
+    items = TIMEOUTS.replace("age 10ns", "age 1ns") + "every 6ns { note(9); }"
+    spec = bare("note(1); require byte0; m[byte0.first] = 0; bounce;", items)
+    outcome = run(spec, [(0, "a", b"\1"), (5, "a", b"\2")])
+    assert log(outcome) == [(1, 0), (101, 1), (1, 5)] and outcome.state["m"] == [(2, 0)]
+    outcome = run(spec, [(0, "a", b"\1"), (5, "a", b"\2"), (6, "a", b"\3")])
+    assert log(outcome) == [(1, 0), (101, 1), (1, 5), (102, 6), (9, 6), (1, 6)]
 
 
 SHAPED = "schedule { shape 8Mbps, 100B; classes 4; idle 1s; buffer 1MB; when full drop; }"  # a byte takes 1 us

@@ -1,0 +1,319 @@
+"""What `polysome check` found out about a program, as plain data: what `--json` prints, and the text is made from.
+
+Top level: `nf`, `file`, `ports`, `paths`, `reads`, `writes`, `layouts`, `state`, `handlers`, `verdicts`, `schedule`.
+Sizes are bytes, times nanoseconds; `line` counts from 1, in `file`. Keys are only ever added.
+
+- `paths`: kinds of packets that handlers see, those with equal frames together: `headers` (a pattern), `classes` (how
+  many parse classes), `numbers`, `fields_bytes`, `edits_bytes`, `fields_frame`, `edits_frame` (bytes of these frames),
+  `fits` (both are of the minimum size), `whole` (null, or `reason`, `file`, `line`).
+- `reads`: bytes that reach the NF: `header`, `fields`, `ranges` ([first, last]), `via` (the parser value, or what makes
+  the bytes necessary, else ""), `file`, `line`, `text` (of that line): the first line that needs them.
+- `writes`: `header`, `field`, `bytes`, `places` (each `file`, `line`).
+- `layouts`: per class number: `number`, `classes` (each a list of headers), `whole`, `fields` (`header` or null for the
+  payload, `first`, `length`, `offset`), `edits` (`kind`, `name`, `length`, `offset`), `needs`.
+- `state`, `handlers`, `verdicts`, `schedule`: declarations with their memory, effects in program order, verdicts, and
+  the policy with `hold` (ns or null) and `formula`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from polysome.analysis.effects import Effects, HandlerEffects, Occurrence, effects, text
+from polysome.analysis.layout import WIRE, ClassLayout, Layout, Whole, layout
+from polysome.analysis.patterns import patterns, stack_name, wire_order, words
+from polysome.analysis.relevance import PAYLOAD, Need, members, packet_reads, passing
+from polysome.analysis.sizes import schedule_memory, settings, state_size
+from polysome.analysis.words import line
+from polysome.ir import program as ir
+from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.kinds.policy import POLICIES
+from polysome.syntax.spans import Span
+
+Data = dict[str, Any]
+
+
+def findings(program: ir.Program) -> Data:
+    """All that is known about the program, ready for `json.dumps`."""
+    found, done = layout(program), effects(program)
+    return {
+        "nf": program.name,
+        "file": program.file,
+        "ports": list(program.ports),
+        "paths": _paths(program, found),
+        "reads": _reads(program, found),
+        "writes": _writes(program, done),
+        "layouts": [_layout(program, one) for one in found.classes],
+        "state": [_state(program, decl) for decl in program.state.values()],
+        "handlers": [_handler(program, handler) for handler in done.handlers],
+        "verdicts": _verdicts(program, done),
+        "schedule": _schedule(program),
+    }
+
+
+def _place(program: ir.Program, span: Span) -> Data:
+    return {"file": span.file, "line": line(program, span)}
+
+
+# ---------------------------------------------------------------- packets
+
+
+def _paths(program: ir.Program, found: Layout) -> list[Data]:
+    same: dict[tuple[int, int, Whole | None], list[ClassLayout]] = {}
+    for one in found.classes:
+        same.setdefault((one.fields_size, one.edits_size, one.whole), []).append(one)
+    rows: dict[tuple[str, int, int, Whole | None], Data] = {}
+    for (fields, edits, whole), layouts in same.items():
+        mask = sum(one.classes for one in layouts)
+        plain = _without_bytes(program, layouts)
+        for pattern in patterns(mask, passing(program), program.parser):
+            headers = words(pattern, program.parser, plain)
+            row = rows.setdefault(
+                (headers, fields, edits, whole),
+                {
+                    "headers": headers,
+                    "classes": 0,
+                    "numbers": [],
+                    "fields_bytes": fields,
+                    "edits_bytes": edits,
+                    "fields_frame": WIRE.frame(fields),
+                    "edits_frame": WIRE.frame(edits),
+                    "fits": whole is None and max(fields, edits) <= WIRE.room,
+                    "whole": whole and {"reason": whole.reason, **_place(program, whole.span)},
+                },
+            )
+            row["classes"] += pattern.classes.bit_count()
+            numbers = {one.number for one in layouts if one.number is not None and one.classes & pattern.classes}
+            row["numbers"] = sorted({*row["numbers"], *numbers})
+    return sorted(rows.values(), key=lambda row: (row["fields_bytes"] + row["edits_bytes"] == 0, bool(row["whole"])))
+
+
+def _without_bytes(program: ir.Program, layouts: Iterable[ClassLayout]) -> frozenset[int]:
+    """The instances that neither bring bytes nor take edits in any of the layouts."""
+    used = {s.instance for one in layouts for s in one.fields} | {e.instance for one in layouts for e in one.edits}
+    return frozenset(range(len(program.parser.instances))) - used
+
+
+def _layout(program: ir.Program, one: ClassLayout) -> Data:
+    parser = program.parser
+    return {
+        "number": one.number,
+        "classes": [[parser.instances[i].name for i in parser.classes[c]] for c in members(one.classes)],
+        "whole": one.whole and {"reason": one.whole.reason, **_place(program, one.whole.span)},
+        "fields": [
+            {"header": _header(program, s.instance), "first": s.first, "length": s.length, "offset": s.offset}
+            for s in one.fields
+        ],
+        "edits": [{"kind": e.kind, "name": e.name, "length": e.length, "offset": e.offset} for e in one.edits],
+        "needs": [
+            {
+                "header": _header(program, need.instance),
+                "first": need.low,
+                "last": need.high - 1,
+                "what": need.what,
+                "via": need.via,
+                **_place(program, need.span),
+            }
+            for need in one.needs
+        ],
+    }
+
+
+def _header(program: ir.Program, instance: int) -> str | None:
+    return None if instance == PAYLOAD else program.parser.instances[instance].name
+
+
+# ---------------------------------------------------------------- what is read and written
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Bytes of one header that the same line needs for the same reason."""
+
+    fields: tuple[str, ...]
+    ranges: tuple[tuple[int, int], ...]
+    via: str
+    span: Span
+
+
+def _reads(program: ir.Program, found: Layout) -> list[Data]:
+    """Each needed byte once, with the line nearest to the top of the NF's own file that needs it."""
+    first: dict[tuple[int, int], Need] = {}
+    for one in found.classes:
+        for need in () if one.whole else one.needs:
+            for byte in range(need.low, need.high):
+                known = first.setdefault((need.instance, byte), need)
+                if _order(program, need) < _order(program, known):
+                    first[need.instance, byte] = need
+    by_line: dict[tuple[int, str, Span], list[int]] = {}
+    for (instance, byte), need in sorted(first.items()):
+        by_line.setdefault((instance, need.via, need.span), []).append(byte)
+    read = {(r.node.instance, r.node.field) for r in packet_reads(program) if isinstance(r.node, ir.HeaderField)}
+    rows: dict[_Row, list[int]] = {}
+    for (instance, via, span), numbers in by_line.items():
+        names = _field_names(program, instance, numbers, read) or (first[instance, numbers[0]].what,)
+        rows.setdefault(_Row(names, _ranges(numbers), via, span), []).append(instance)
+    order = wire_order(program.parser)
+    cells = [(row, header, group) for row, instances in rows.items() for header, group in _together(program, instances)]
+    cells.sort(key=lambda cell: (order[cell[2]] if cell[2] != PAYLOAD else len(order) + 1, cell[0].ranges))
+    return [
+        {
+            "header": header,
+            "fields": list(row.fields),
+            "ranges": [list(r) for r in row.ranges],
+            "via": row.via,
+            **_place(program, row.span),
+            "text": program.sources[row.span.file].line(line(program, row.span)).strip(),
+        }
+        for row, header, _ in cells
+    ]
+
+
+def _order(program: ir.Program, need: Need) -> tuple[bool, int]:
+    return need.span.file != program.file, need.span.start
+
+
+def _ranges(numbers: list[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending numbers as (first, last) of the runs in them."""
+    runs: list[tuple[int, int]] = []
+    for n in numbers:
+        if runs and runs[-1][1] == n - 1:
+            runs[-1] = (runs[-1][0], n)
+        else:
+            runs.append((n, n))
+    return tuple(runs)
+
+
+def _field_names(
+    program: ir.Program, instance: int, numbers: list[int], read: set[tuple[int, int]]
+) -> tuple[str, ...]:
+    """The fields that are read and have bits in these bytes; else those that have (written ones)."""
+    if instance == PAYLOAD:
+        return ()
+    held = set(numbers)
+    fields = [
+        (index, f.name)
+        for index, f in enumerate(program.parser.instances[instance].header.fields)
+        if f.width and held & set(range(f.offset // 8, (f.offset + f.width + 7) // 8))
+    ]
+    wanted = tuple(name for index, name in fields if (instance, index) in read)
+    return wanted or tuple(name for _, name in fields)
+
+
+def _together(program: ir.Program, instances: list[int]) -> list[tuple[str | None, int]]:
+    """Names for instances about which the same is said: members of a group, places of a stack; and the first one."""
+    if instances == [PAYLOAD]:
+        return [(None, PAYLOAD)]
+    names = [program.parser.instances[i].name for i in instances]
+    for group in program.parser.groups.values():
+        if len(instances) > 1 and set(instances) <= set(group):
+            return [(" | ".join(names), instances[0])]
+    stacks = {stack_name(name) for name in names}
+    if len(instances) > 1 and len(stacks) == 1 and None not in stacks:
+        return [(f"{stacks.pop()}[{names[0].rpartition('[')[2][:-1]}-{names[-1].rpartition('[')[2]}", instances[0])]
+    return list(zip(names, instances, strict=True))
+
+
+def _writes(program: ir.Program, done: Effects) -> list[Data]:
+    """Fields that handlers write, with all places; groups' members together."""
+    places: dict[tuple[int, int], list[Span]] = {}
+    for handler in done.handlers:
+        for write in handler.writes:
+            spans = places.setdefault((write.instance, write.field), [])
+            if write.span not in spans:
+                spans.append(write.span)
+    rows: dict[tuple[str, int, tuple[Span, ...]], list[int]] = {}
+    for (instance, index), spans in places.items():
+        f = program.parser.instances[instance].header.fields[index]
+        rows.setdefault((f.name, (f.width + 7) // 8, tuple(spans)), []).append(instance)
+    order = wire_order(program.parser)
+    found = [
+        (order[first], {"header": header, "field": name, "bytes": size, "places": [_place(program, s) for s in spans]})
+        for (name, size, spans), instances in rows.items()
+        for header, first in _together(program, instances)
+    ]
+    return [row for _, row in sorted(found, key=lambda pair: pair[0])]
+
+
+# ---------------------------------------------------------------- state, effects, schedule
+
+
+def _state(program: ir.Program, decl: ir.AnyState) -> Data:
+    size = state_size(decl)
+    ends = {}
+    if isinstance(decl, ir.MapDecl):
+        ends = {name: t.maximum for name, t in (("idle", decl.idle), ("age", decl.age)) if t is not None}
+    return {
+        "name": decl.name,
+        "type": text(program, decl.span),
+        "entries": size.entries,
+        "per": list(size.per),
+        "entry_bytes": size.entry,
+        "memory": size.memory,
+        "per_core": decl.per_core,
+        "ends": ends,
+        "when_full": decl.when_full if isinstance(decl, ir.MapDecl) else None,
+        "note": size.note,
+        **_place(program, decl.span),
+    }
+
+
+def _occurrence(program: ir.Program, o: Occurrence) -> Data:
+    return {**_place(program, o.span), "conditional": o.conditional, "times": o.times}
+
+
+def _handler(program: ir.Program, handler: HandlerEffects) -> Data:
+    return {
+        "name": handler.name,
+        **_place(program, handler.span),
+        "accesses": [
+            {
+                "action": a.action,
+                "config" if a.table else "state": a.state,
+                "key": a.key,
+                "index": a.index,
+                "refreshes": a.refreshes,
+                **_occurrence(program, a),
+            }
+            for a in handler.accesses
+        ],
+        "verdicts": [{"kind": v.kind, "what": v.what, **_occurrence(program, v)} for v in handler.verdicts],
+        "emits": [{"headers": list(e.headers), "to": e.target, **_occurrence(program, e)} for e in handler.emissions],
+    }
+
+
+def _verdicts(program: ir.Program, done: Effects) -> list[Data]:
+    """Each verdict once, with all its places; sends first. `lacking`: what packets get that handlers do not see."""
+    rows: dict[tuple[str, str, bool], list[Data]] = {}
+    found = [(v, False) for handler in done.handlers for v in handler.verdicts]
+    if done.lacking is not None and passing(program) != program.parser.all_classes:
+        found.append((done.lacking, True))
+    for verdict, lacking in found:
+        places = rows.setdefault((verdict.kind, verdict.what, lacking), [])
+        place = _place(program, verdict.span)
+        if place not in places:
+            places.append(place)
+    order = {"send": 0, "bounce": 1, "drop": 2}
+    listed = [{"kind": k, "what": w, "lacking": lacking, "places": p} for (k, w, lacking), p in rows.items()]
+    return sorted(listed, key=lambda row: order[str(row["kind"])])
+
+
+def _schedule(program: ir.Program) -> Data:
+    schedule = program.schedule
+    try:
+        args: tuple[int, ...] | None = tuple(int(fold(a)) for a in schedule.args)
+    except (NotConstant, Undefined):
+        args = None
+    hold, formula = POLICIES[schedule.policy].hold_bound(settings(schedule), args)
+    return {
+        "policy": schedule.policy,
+        "class": "flow" if schedule.span == program.span else text(program, schedule.cls.span),
+        "args": [text(program, a.span) for a in schedule.args],
+        "options": dict(schedule.options),
+        "hold": hold,
+        "formula": formula,
+        "memory": schedule_memory(schedule),
+        **_place(program, schedule.span),
+    }

@@ -1,0 +1,10 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  state { known: set<ipv6> { capacity 1K; idle 30s; when full evict oldest; } }
+  on packet {
+    known.insert(flow.src);
+    send wan;
+  }
+}

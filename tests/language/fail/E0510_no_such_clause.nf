@@ -1,0 +1,7 @@
+use net.l4;
+
+nf counter {
+  port lan, wan;
+  state { seen: map<Flow, u64> { capacity 1M; timeout 30s; when full evict oldest; } }
+  on packet { seen[flow] += 1; send wan; }
+}

@@ -1,0 +1,7 @@
+use net.l4;
+
+nf counter {
+  port lan, wan;
+  state { seen: map<Flow, u64> { capacity 64K, 1M; idle 30s; when full evict oldest; } }
+  on packet { seen[flow] += 1; send wan; }
+}

@@ -1,0 +1,11 @@
+use net.l4;
+
+nf counter {
+  port lan, wan;
+  state {
+    seen: map<Flow, u64> {
+      capacity 1M; idle if key.protocol == IpProtocol.tcp { 2h } else { 30s }; when full evict oldest;
+    }
+  }
+  on packet { seen[flow] += 1; send wan; }
+}

@@ -1,0 +1,8 @@
+use net.l4;
+
+nf nat {
+  port inside, outside;
+  config addresses: list<ipv4>;
+  state { free: pool<Endpoint> { from addresses; } }
+  on packet { send outside; }
+}

@@ -1,0 +1,8 @@
+use net.l4;
+
+nf nat {
+  port inside, outside;
+  config addresses: list<ipv6>;
+  state { free: pool<Endpoint> { from addresses, 1024..65535; } }
+  on packet { send outside; }
+}

@@ -1,0 +1,5 @@
+use net.l4;
+
+nf wire {
+  port lan, wan;
+}

@@ -1,0 +1,7 @@
+use net.l4;
+
+nf wire {
+  port lan, wan;
+  on packet { send wan; }
+  on packet { send lan; }
+}

@@ -1,0 +1,11 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  relevant ipv4.src else drop "not IPv4";
+  relevant tcp.dport else drop "not TCP";
+  on packet {
+    require ipv4.src in 10.0.0.0/8 and tcp.dport != 25 else drop "not allowed";
+    send wan;
+  }
+}

@@ -1,0 +1,11 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  state { others: u64; }
+  relevant tcp.dport else { others += 1; drop "not TCP"; };
+  on packet {
+    require tcp.dport != 25 else drop "no mail";
+    send wan;
+  }
+}
