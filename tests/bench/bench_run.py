@@ -19,7 +19,7 @@ import dpkt
 
 from polysome.captures.read import open_capture
 from polysome.captures.write import PcapngWriter
-from polysome.cli.run import Output
+from polysome.cli.results import Output
 from polysome.config.load import load_config
 from polysome.config.tables import Tables
 from polysome.interp.code import generate

@@ -126,11 +126,15 @@ def packet(draw: st.DrawFn, quotes: bool = True) -> list[Layer]:
         front[0].trailer = b""  # type: ignore[attr-defined]
         return [*front, Bytes(data=draw(DATA), said=0x9999)]
     header = draw(ip_header(version))
+    inner = draw(layer4(version))
+    if not isinstance(inner[0], Udp):
+        header.behind = b""  # only UDP says how long it is
     if quotes and draw(st.integers(0, 2)) == 0:
         error = draw(ERROR)
         head = Icmp(type=11, error=error) if version == 4 else Icmpv6(type=3, error=error)
+        header.behind = b""
         return [*front, header, head, draw(quote(version))]
-    return [*front, header, *draw(layer4(version))]
+    return [*front, header, *inner]
 
 
 @st.composite
@@ -168,6 +172,8 @@ def tunnel(draw: st.DrawFn) -> list[Layer]:
     if isinstance(inner_ip, Ipv6):
         inner_ip.extensions = []
     inner: list[Layer] = [inner_ip, *draw(layer4(version))]
+    if not isinstance(inner[1], Udp):
+        inner_ip.behind = b""
     kind = draw(st.sampled_from(["ip", "gre", "gre ethernet", "vxlan", "vxlan", "vxlan"]))
     if kind in ("gre ethernet", "vxlan"):
         inner = [*draw(link(1)), *inner]

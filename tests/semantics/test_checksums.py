@@ -49,18 +49,18 @@ def width(type: str) -> int:
 
 
 class Rewriter:
-    """An NF that writes whatever its config says: bit i of `on` and value i of `edit` are for field i."""
+    """An NF that writes whatever its config says: bit i of `which` and value i of `edit` are for field i."""
 
     def __init__(self, fields: Fields, use: str, more: str = "", last: str = "") -> None:
         self.names = [(header, name) for header, types in fields.items() for name in types]
         types = [fields[header][name] for header, name in self.names]
         members = "".join(f", v{i}: {type}" for i, type in enumerate(types))
         body = "".join(
-            f"if {header} {{ if edit.on[{i}:{i}] == 1 {{ {header}.{name} = edit.v{i}; }} }}\n"
+            f"if {header} {{ if edit.which[{i}:{i}] == 1 {{ {header}.{name} = edit.v{i}; }} }}\n"
             for i, (header, name) in enumerate(self.names)
         )
-        declarations = f"struct Edit {{ on: bit<128>{members} }}"
-        items = "config edit: Edit;\nconfig op: bit<32>;\nconfig most: bytes;\n"
+        declarations = f"struct Edit {{ which: bit<128>{members} }}"
+        items = "relevant packet;\nconfig edit: Edit;\nconfig op: bit<32>;\nconfig most: bytes;\n"
         self.zero = (0,) * (1 + len(types))
         values = {"edit": self.zero, "op": 0, "most": 0}
         self.machine: Machine

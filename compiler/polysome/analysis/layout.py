@@ -208,7 +208,7 @@ def _kept(paths: Sending, needed: dict[tuple[int, int], Need], parser: ir.Parser
         if (i, f) not in paths.always:
             for need in field_bytes(i, f, parser, write.span):
                 if (i, need.low) not in needed:
-                    found.setdefault((i, need.low), replace(need, via="paths that do not write it"))
+                    found.setdefault((i, need.low), replace(need, via="kept where not written"))
     return list(found.values())
 
 

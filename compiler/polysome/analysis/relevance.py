@@ -121,12 +121,12 @@ class ByteTable:
         needs = needs_of(read, self.parser)
         for need in needs:
             yield read.classes, need
-        node, what = read.node, needs[0].what if needs else "payload.len"
+        node, what = read.node, needs[0].what if needs else "the payload"
         match node:
             case ir.PayloadBytes() | ir.PayloadLen():
                 yield from self._sizes(None, read, what)
             case ir.RestBytes(instance=i):
-                yield from self._size(i, read.classes, read, what if needs else f"{self.parser.instances[i].name}'s size")
+                yield from self._size(i, read.classes, read, what if needs else f"the end of {self.parser.instances[i].name}")
             case ir.PacketFrom(instance=i):
                 yield from self._sizes(i, read, what)
             case ir.HeaderField(instance=i, field=f):
@@ -148,7 +148,8 @@ class ByteTable:
         size = self.parser.instances[instance].header.size
         if size is not None and mask:
             for i, index in sorted(fields_of(size, self.parser)):
-                yield from ((mask, replace(n, via=what)) for n in field_bytes(i, index, self.parser, read.span))
+                found = field_bytes(i, index, self.parser, read.span)
+                yield from ((mask, replace(n, via=f"where {what} is")) for n in found)
 
 
 def needs_of(read: PacketRead, parser: ir.Parser) -> list[Need]:

@@ -12,13 +12,15 @@ _SIZES = (("GB", 10**9), ("MB", 10**6), ("KB", 10**3))
 
 
 def duration(ns: int) -> str:
-    """As the language writes it, in the largest unit that divides it: `30s`, `1500ms`; a rounded one if that is long."""
+    """As the language writes it, in the largest unit that divides it: `30s`, `1500ms`; rounded up if that is long."""
+    if ns == 0:
+        return "0s"
     for unit, scale in _DURATIONS:
-        if ns % scale == 0 and ns:
+        if ns % scale == 0:
             return f"{ns // scale}{unit}"
-    for unit, scale in _DURATIONS[2:]:
-        if ns >= 100 * scale:
-            return f"{ns / scale:.1f}{unit}"
+    for unit, scale in _DURATIONS[3:]:
+        if ns >= 10 * scale:
+            return f"{three_digits(Fraction(-(-ns * 10 // scale), 10))}{unit}"
     return f"{ns}ns"
 
 
@@ -40,7 +42,7 @@ def count(n: int) -> str:
 
 def three_digits(x: Fraction) -> str:
     """`1.23`, `12.3`, `123`, `1230`; without zeros at the end."""
-    places = 2 if x < 10 else 1 if x < 100 else 0
+    places = 2 if x < 10 else 1 if x < 1000 and x.denominator > 1 and x * 10 % 1 == 0 else 1 if x < 100 else 0
     shown = f"{float(x):.{places}f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 

@@ -67,7 +67,11 @@ def _check_capacities(program: ir.Program, sizes: Mapping[str, int]) -> None:
     maps = [name for name, decl in program.state.items() if isinstance(decl, ir.MapDecl)]
     for name in sizes:
         if name not in maps:
-            fail(COMMAND_LINE, f"--capacity {name}: the NF has no map or set of that name", f"It has: {', '.join(maps) or 'none'}.")
+            fail(
+                COMMAND_LINE,
+                f"--capacity {name}: the NF has no map or set of that name",
+                f"It has: {', '.join(maps) or 'none'}.",
+            )
 
 
 def pairs(option: str, items: Sequence[str]) -> dict[str, str]:
@@ -76,7 +80,11 @@ def pairs(option: str, items: Sequence[str]) -> dict[str, str]:
     for item in items:
         name, equals, value = item.partition("=")
         if not equals or not name:
-            fail(COMMAND_LINE, f"{option} {item}: this is not NAME=VALUE", f"Write for example `{option} {name or 'x'}=1`.")
+            fail(
+                COMMAND_LINE,
+                f"{option} {item}: this is not NAME=VALUE",
+                f"Write for example `{option} {name or 'x'}=1`.",
+            )
         found[name] = value
     return found
 

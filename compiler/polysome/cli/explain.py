@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ PAGES = Path(__file__).resolve().parent.parent / "explain"
 
 
 def explain(
-    code: Annotated[Optional[str], typer.Argument(help="The code in an error's brackets, for example E0404.")] = None,
+    code: Annotated[str | None, typer.Argument(help="The code in an error's brackets, for example E0404.")] = None,
 ) -> None:
     """Explain an error code; without a code, list all."""
     pages = {p.stem: p for p in sorted(PAGES.glob("[EW]*.md"))}
@@ -27,7 +27,11 @@ def explain(
     if chosen is None:
         from polysome.cli.common import COMMAND_LINE, fail
 
-        fail(COMMAND_LINE, f"there is no diagnostic {code}", did_you_mean(code.upper(), pages) or "`polysome explain` lists all.")
+        fail(
+            COMMAND_LINE,
+            f"there is no diagnostic {code}",
+            did_you_mean(code.upper(), pages) or "`polysome explain` lists all.",
+        )
     text = chosen.read_text(encoding="utf-8")
     if not sys.stdout.isatty():
         typer.echo(text, nl=False)

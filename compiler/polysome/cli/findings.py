@@ -147,13 +147,13 @@ def _reads(program: ir.Program, found: Layout) -> list[Data]:
                 known = first.setdefault((need.instance, byte), need)
                 if _order(program, need) < _order(program, known):
                     first[need.instance, byte] = need
-    by_line: dict[tuple[int, str, Span], list[int]] = {}
+    by_line: dict[tuple[int, str, str, Span], list[int]] = {}
     for (instance, byte), need in sorted(first.items()):
-        by_line.setdefault((instance, need.via, need.span), []).append(byte)
+        by_line.setdefault((instance, _not_a_field(program, need), need.via, need.span), []).append(byte)
     read = {(r.node.instance, r.node.field) for r in packet_reads(program) if isinstance(r.node, ir.HeaderField)}
     rows: dict[_Row, list[int]] = {}
-    for (instance, via, span), numbers in by_line.items():
-        names = _field_names(program, instance, numbers, read) or (first[instance, numbers[0]].what,)
+    for (instance, what, via, span), numbers in by_line.items():
+        names = (what,) if what else _field_names(program, instance, numbers, read)
         rows.setdefault(_Row(names, _ranges(numbers), via, span), []).append(instance)
     order = wire_order(program.parser)
     cells = [(row, header, group) for row, instances in rows.items() for header, group in _together(program, instances)]
@@ -175,6 +175,12 @@ def _order(program: ir.Program, need: Need) -> tuple[bool, int]:
     return need.span.file != program.file, need.span.start
 
 
+def _not_a_field(program: ir.Program, need: Need) -> str:
+    """What the bytes are needed for, if that is not a field of their header: `payload`, `packet_from(…)`."""
+    header = _header(program, need.instance)
+    return "" if header is not None and need.what.startswith(f"{header}.") else need.what
+
+
 def _ranges(numbers: list[int]) -> tuple[tuple[int, int], ...]:
     """Ascending numbers as (first, last) of the runs in them."""
     runs: list[tuple[int, int]] = []
@@ -190,30 +196,39 @@ def _field_names(
     program: ir.Program, instance: int, numbers: list[int], read: set[tuple[int, int]]
 ) -> tuple[str, ...]:
     """The fields that are read and have bits in these bytes; else those that have (written ones)."""
-    if instance == PAYLOAD:
-        return ()
     held = set(numbers)
     fields = [
         (index, f.name)
         for index, f in enumerate(program.parser.instances[instance].header.fields)
-        if f.width and held & set(range(f.offset // 8, (f.offset + f.width + 7) // 8))
+        if (f.width or f.rest) and held & set(_bytes_of(f, max(held)))
     ]
     wanted = tuple(name for index, name in fields if (instance, index) in read)
     return wanted or tuple(name for _, name in fields)
 
 
+def _bytes_of(f: ir.Field, last: int) -> range:
+    return range(f.offset // 8, last + 1 if f.rest else (f.offset + f.width + 7) // 8)
+
+
 def _together(program: ir.Program, instances: list[int]) -> list[tuple[str | None, int]]:
     """Names for instances about which the same is said: members of a group, places of a stack; and the first one."""
-    if instances == [PAYLOAD]:
-        return [(None, PAYLOAD)]
-    names = [program.parser.instances[i].name for i in instances]
-    for group in program.parser.groups.values():
-        if len(instances) > 1 and set(instances) <= set(group):
-            return [(" | ".join(names), instances[0])]
-    stacks = {stack_name(name) for name in names}
-    if len(instances) > 1 and len(stacks) == 1 and None not in stacks:
-        return [(f"{stacks.pop()}[{names[0].rpartition('[')[2][:-1]}-{names[-1].rpartition('[')[2]}", instances[0])]
-    return list(zip(names, instances, strict=True))
+    names = {i: _header(program, i) for i in instances}
+    found: list[tuple[str | None, int]] = []
+    left = list(instances)
+    for group in sorted(program.parser.groups.values(), key=len):
+        if set(group) <= set(left):
+            found.append((" | ".join(names[i] or "" for i in group), group[0]))
+            left = [i for i in left if i not in group]
+    stacks: dict[str, list[int]] = {}
+    for i in left:
+        stacks.setdefault(stack_name(names[i] or "") or f"#{i}", []).append(i)
+    for stack, places in stacks.items():
+        several = names[places[0]]
+        if len(places) > 1:
+            ends = [(names[i] or "").rpartition("[")[2].rstrip("]") for i in (places[0], places[-1])]
+            several = f"{stack}[{ends[0]}..{int(ends[1]) + 1}]"
+        found.append((several, places[0]))
+    return found
 
 
 def _writes(program: ir.Program, done: Effects) -> list[Data]:
@@ -247,7 +262,7 @@ def _state(program: ir.Program, decl: ir.AnyState) -> Data:
         ends = {name: t.maximum for name, t in (("idle", decl.idle), ("age", decl.age)) if t is not None}
     return {
         "name": decl.name,
-        "type": text(program, decl.span),
+        "kind": _kind(decl),
         "entries": size.entries,
         "per": list(size.per),
         "entry_bytes": size.entry,
@@ -258,6 +273,21 @@ def _state(program: ir.Program, decl: ir.AnyState) -> Data:
         "note": size.note,
         **_place(program, decl.span),
     }
+
+
+def _kind(decl: ir.AnyState) -> str:
+    """The type as it would be declared."""
+    match decl:
+        case ir.MapDecl(key=key, value=value):
+            return f"set<{key}>" if value is None else f"map<{key}, {value}>"
+        case ir.PoolDecl(item=item):
+            return f"pool<{item}>"
+        case ir.ArrayDecl(item=item, size=length):
+            return f"array<{item}>[{length}]"
+        case ir.KindDecl(kind=kind, params=params):
+            return f"{kind}<{', '.join(map(str, params))}>"
+        case ir.ScalarDecl(type=type):
+            return str(type)
 
 
 def _occurrence(program: ir.Program, o: Occurrence) -> Data:
@@ -309,7 +339,7 @@ def _schedule(program: ir.Program) -> Data:
     hold, formula = POLICIES[schedule.policy].hold_bound(settings(schedule), args)
     return {
         "policy": schedule.policy,
-        "class": "flow" if schedule.span == program.span else text(program, schedule.cls.span),
+        "class": _class_name(program, schedule.cls),
         "args": [text(program, a.span) for a in schedule.args],
         "options": dict(schedule.options),
         "hold": hold,
@@ -317,3 +347,10 @@ def _schedule(program: ir.Program) -> Data:
         "memory": schedule_memory(schedule),
         **_place(program, schedule.span),
     }
+
+
+def _class_name(program: ir.Program, cls: ir.Expr) -> str:
+    """As the spec says it; the default class stands nowhere in the spec."""
+    if isinstance(cls, ir.PacketValue):
+        return cls.name
+    return "all packets" if isinstance(cls, ir.Const) else text(program, cls.span)

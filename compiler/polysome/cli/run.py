@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -18,59 +16,56 @@ from polysome.captures.merge import Merged, merge
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
+from polysome.cli.results import Output, print_json, print_table
 from polysome.config.events import ConfigChange, in_order, load_events
 from polysome.config.items import ConfigFileError
 from polysome.config.load import load_config
 from polysome.config.tables import Tables
 from polysome.interp.feed import Gaps, Turns
-from polysome.interp.machine import Counters, Machine
+from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.literals import quantity
 
 
-class Engine(str, Enum):
+class Engine(StrEnum):
     """What runs the NF."""
 
     interp = "interp"
 
 
-@dataclass
-class Traffic:
-    """Packets per port, by name."""
-
-    arrived: dict[str, int] = field(default_factory=dict)
-    left: dict[str, int] = field(default_factory=dict)
-
-
-class Output:
-    """Counts what leaves and writes it to a capture, if there is one. Emitted packets carry a comment."""
-
-    def __init__(self, program: ir.Program, writer: PcapngWriter | None) -> None:
-        self.program, self.writer = program, writer
-        self.traffic = Traffic({p: 0 for p in program.ports}, {p: 0 for p in program.ports})
-
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
-        self.traffic.left[self.program.ports[port]] += 1
-        if self.writer is not None:
-            self.writer.write(port, time, data)
-
-    def emitted(self, port: int, time: int, data: bytes) -> None:
-        self.traffic.left[self.program.ports[port]] += 1
-        if self.writer is not None:
-            self.writer.write(port, time, data, "emitted")
-
-
 def run(
     spec: Annotated[Path, typer.Argument(help="The NF, a file that ends in .nf.")],
-    inputs: Annotated[list[str], typer.Option("--in", metavar="[PORT=]FILE", help="A capture (pcap, pcapng); several are merged by time. Without a port it feeds all handled ports in turn, by conversation.")],
-    out: Annotated[Optional[Path], typer.Option("--out", metavar="FILE", help="What leaves, as pcapng: one interface per port, times of leaving in ns.")] = None,
-    config: Annotated[Optional[list[str]], typer.Option("--config", metavar="[NAME=]FILE", help="Config: a TOML file, or one table as NAME=FILE.csv.")] = None,
-    events: Annotated[Optional[Path], typer.Option("--events", metavar="FILE", help="Config changes over time, JSON lines.")] = None,
-    param: Annotated[Optional[list[str]], typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
-    capacity: Annotated[Optional[list[str]], typer.Option("--capacity", metavar="MAP=N", help="Override the capacity of a map or set.")] = None,
+    inputs: Annotated[
+        list[str],
+        typer.Option(
+            "--in",
+            metavar="[PORT=]FILE",
+            help="A capture (pcap, pcapng); several are merged by time. "
+            "Without a port it feeds all handled ports in turn, by conversation.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="What leaves, as pcapng: one interface per port, times of leaving in ns."
+        ),
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option("--config", metavar="[NAME=]FILE", help="Config: a TOML file, or one table as NAME=FILE.csv."),
+    ] = None,
+    events: Annotated[
+        Path | None, typer.Option("--events", metavar="FILE", help="Config changes over time, JSON lines.")
+    ] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
+    capacity: Annotated[
+        list[str] | None, typer.Option("--capacity", metavar="MAP=N", help="Override the capacity of a map or set.")
+    ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
-    max_gap: Annotated[str, typer.Option("--max-gap", metavar="DURATION", help="Longer gaps between packets are shortened to this.")] = "1h",
+    max_gap: Annotated[
+        str, typer.Option("--max-gap", metavar="DURATION", help="Longer gaps between packets are shortened to this.")
+    ] = "1h",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run an NF on captures and say what happened to every packet."""
@@ -88,7 +83,7 @@ def run(
     finally:
         if writer is not None:
             _close(writer)
-    (_print_json if as_json else _print_table)(machine, output.traffic, gaps, out)
+    (print_json if as_json else print_table)(machine, output.traffic, gaps, out)
     if problem is not None:
         fail(COMMAND_LINE, f"{problem}", "The packets before this place were run; the result above counts them.")
 
@@ -190,7 +185,14 @@ def _progress(merged: Merged) -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
-    with Progress("running", BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+    with Progress(
+        "running",
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
         task = bar.add_task("", total=merged.size)
         seen = 0
 
@@ -201,54 +203,3 @@ def _progress(merged: Merged) -> Iterator[Any]:
                 bar.update(task, completed=merged.position)
 
         yield advance
-
-
-# ---------------------------------------------------------------- results
-
-
-def _print_json(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
-    c: Counters = machine.counters
-    print(
-        json.dumps(
-            {
-                "nf": machine.program.name,
-                "packets_in": c.packets_in,
-                "sent": c.sent,
-                "copies": c.copies,
-                "dropped": dict(sorted(c.dropped.items())),
-                "held": machine.held,
-                "emitted": c.emitted,
-                "ports": {
-                    name: {"in": traffic.arrived[name], "out": traffic.left[name]} for name in machine.program.ports
-                },
-                "gaps_shortened": gaps.shortened,
-                "out": str(out) if out is not None else None,
-            },
-            indent=2,
-        )
-    )
-
-
-def _print_table(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
-    c = machine.counters
-    rows = [("packets in", c.packets_in, _list(traffic.arrived)), ("sent", c.sent, "")]
-    if c.copies != c.sent:
-        rows.append(("  copies", c.copies, ""))
-    rows.append(("dropped", sum(c.dropped.values()), ""))
-    rows += [(f"  {reason}", n, "") for reason, n in sorted(c.dropped.items(), key=lambda kv: -kv[1])]
-    rows.append(("held", machine.held, "still in the schedule when the trace ended" if machine.held else ""))
-    if c.emitted:
-        rows.append(("emitted", c.emitted, "packets that the NF made"))
-    rows.append(("packets out", sum(traffic.left.values()), _list(traffic.left)))
-    width = max(len(label) for label, _, _ in rows)
-    print(f"{machine.program.name}")
-    for label, number, remark in rows:
-        print(f"  {label:<{width}}  {number:>9,}  {remark}".rstrip())
-    if gaps.shortened:
-        print(f"  {gaps.shortened} gap{'s' if gaps.shortened > 1 else ''} above --max-gap shortened, {gaps.removed / 1e9:.0f} s in all")
-    if out is not None:
-        print(f"  written to {out}")
-
-
-def _list(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {n:,}" for name, n in counts.items() if n)

@@ -62,6 +62,7 @@ class _Checker:
         scope = NfScope(module_names(self.module, self.report))
         self.shared.root = scope
         self._declare(scope, decl, {})
+        self._unknown_params()
         parser = self._parser(scope, decl)
         if parser is None:
             return None
@@ -118,7 +119,7 @@ class _Checker:
                 case ast.StateDecl() | ast.IndexDecl():
                     scope.claim(item.name, self.report)
         if not decl.block:
-            self._unknown_params(scope)
+            self._seed(scope)
         for item in decl.items:
             if isinstance(item, ast.Use):
                 self._use_block(scope, item)
@@ -165,19 +166,24 @@ class _Checker:
         node = parse_expression(f"--param {name}", text, self.report)
         return None if node is None else Expressions(self.shared, scope, frozenset()).constant(node, type)
 
-    def _unknown_params(self, scope: NfScope) -> None:
+    def _seed(self, scope: NfScope) -> None:
+        """`param seed` exists everywhere (L3.16)."""
         if "seed" not in scope.params:
             text = self.options.params.get("seed")
             value = 0 if text is None else self._override(scope, "seed", text, SEED[1])
             scope.params["seed"] = (SEED[1], value, Span(self.module.name, 0, 0))
+
+    def _unknown_params(self) -> None:
+        """E0220 for a param given on the command line that neither the NF nor a block of it has."""
+        known = [scope.prefix + name for scope, _ in self.scopes for name in scope.params]
         for name in self.options.params:
-            if "." not in name and name not in scope.params:
+            if name not in known:
                 self.report.add(
                     "E0220",
                     f"the NF has no param `{name}`",
                     None,
                     why=f"`--param {name}=…` was given on the command line.",
-                    mend=did_you_mean(name, scope.params),
+                    mend=did_you_mean(name, known),
                 )
 
     def _use_block(self, scope: NfScope, use: ast.Use) -> None:

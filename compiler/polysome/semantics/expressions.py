@@ -6,6 +6,7 @@ the result then has type WRONG, which agrees with everything.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.classes import split
 from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.ir.reads import children
 from polysome.semantics import names, operators
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.type_resolver import TypeResolver
@@ -33,6 +35,7 @@ class Shared:
     root: NfScope | None = None
     slots: int = 0
     order_class: t.Type = t.WRONG  # of the schedule's class, once that is typed
+    open_consts: list[str] = field(default_factory=list)  # whose values are being found right now
 
     def slot(self) -> int:
         self.slots += 1
@@ -71,18 +74,20 @@ class Expressions:
                 "this number has no width",
                 node.span,
                 why="A literal takes the width of what it meets, and here it meets nothing.",
-                mend="Say the width: `5 as u32`, or give the name a type: `let x: u32 = 5;`.",
+                mend="Give it a unit (`64B`) or a width (`64 as u32`), or the name a type (`let x: u32 = 64;`).",
             )
             return self.wrong(node.span)
         return found
 
     def constant(self, node: ast.Expr, want: t.Type) -> Any:
         """The value of a constant expression of type `want`; None if it was reported."""
-        found = self.expr(node, want)
+        found = self._expr(node, want)
         if found.type == t.WRONG:
             return None
         try:
-            return fold(found)
+            fold(found)
+            found = self.coerce(found, want)
+            return None if found.type == t.WRONG else fold(found)
         except NotConstant:
             self.report.add(
                 "E0303",
@@ -92,7 +97,13 @@ class Expressions:
                 mend="Use literals, `const`s and `param`s.",
             )
         except Undefined as error:
-            self.report.add("E0304", f"{error} in a constant", node.span, why="It has no value.", mend="Mend the operand.")
+            self.report.add(
+                "E0304",
+                f"{error} in a constant",
+                node.span,
+                why="Constants are worked out when the NF is compiled, and this one has no value.",
+                mend="Use another divisor." if "zero" in str(error) else "Change its operands.",
+            )
         return None
 
     def wrong(self, span: Span) -> ir.Expr:
@@ -112,8 +123,8 @@ class Expressions:
             return self.coerce(ir.Deref(e.span, inner, e), want)
         if isinstance(have, t.Enum) and have.width is not None and want == t.Bits(have.width):
             return ir.Cast(e.span, want, e, False)
-        if isinstance(have, t.Quantity) and have.name == "percent" and want == t.LITERAL:
-            return e
+        if want == t.LITERAL and (have == t.Quantity("percent") or isinstance(have, t.Bits)):
+            return e  # a constant of any width
         if isinstance(have, t.SetOf) and isinstance(want, t.SetOf) and isinstance(e, ir.Make):
             return replace(e, type=want, items=tuple(self.coerce(i, want.item) for i in e.items))
         if isinstance(have, t.Tuple) and isinstance(want, t.Tuple) and isinstance(e, ir.Make) and len(have.items) == len(want.items):
@@ -151,21 +162,14 @@ class Expressions:
 
     def _mismatch(self, e: ir.Expr, want: t.Type) -> None:
         have = e.type
-        mend = ""
-        if isinstance(have, t.Bits) and isinstance(want, t.Bits):
-            mend = f"Write `as {want}`: it {'cuts' if have.width > want.width else 'extends with zeros'}."
-        elif isinstance(want, t.Quantity) and isinstance(have, t.Literal):
-            example = {"duration": "30s", "bytes": "64KB", "bitrate": "10Mbps", "packetrate": "1Kpps"}.get(want.name, "")
-            mend = f"Give it a unit: `{example}`." if example else ""
-        elif isinstance(have, t.Optional):
-            mend = "Take it apart with `let x = … else …;` or `if let x = …`."
+        ports = self.shared.root.ports if self.shared.root is not None else ()
         self.report.add(
             "E0301",
             f"{want} was expected here, but this is {_a(have)}",
             e.span,
             label=str(have),
             why="Types never change by themselves, so that no bit is lost unseen.",
-            mend=mend,
+            mend=mend_type(have, want, ports),
         )
 
     # ------------------------------------------------------------ nodes
@@ -206,7 +210,7 @@ class Expressions:
                     "quantifiers belong into properties",
                     node.span,
                     why="A handler sees one packet; a property sees the whole trace.",
-                    mend="Move it into a `property`, or use state.",
+                    mend="Move it into a `property`; here, test with `in`, or keep what you need to know in state.",
                 )
                 return self.wrong(node.span)
 
@@ -273,7 +277,19 @@ class Expressions:
         given = self.inits(node.fields, dict(type.fields), f"struct `{type.name}`", node.name.span)
         if len(given) < len(type.fields):
             return self.wrong(node.span)
-        return ir.Make(node.span, type, tuple(given[name] for name, _ in type.fields))
+        return self._in_order(node.span, type, given)
+
+    def _in_order(self, span: Span, type: t.Struct, given: dict[str, ir.Expr]) -> ir.Expr:
+        """The struct's value, its members evaluated in the order in which they are written (L3.8)."""
+        names = [name for name, _ in type.fields]
+        if list(given) == names or sum(map(ends_or_changes, given.values())) < 2:
+            return ir.Make(span, type, tuple(given[name] for name in names))
+        slots = {name: self.shared.slot() for name in given}
+        items = tuple(ir.Local(given[name].span, given[name].type, slots[name], name) for name in names)
+        found: ir.Expr = ir.Make(span, type, items)
+        for name, value in reversed(given.items()):
+            found = ir.LetIn(span, type, slots[name], value, found)
+        return found
 
     def inits(
         self, fields: tuple[ast.FieldInit, ...], types: dict[str, t.Type], what: str, span: Span, optional: frozenset[str] = frozenset()
@@ -294,14 +310,20 @@ class Expressions:
                 continue
             if name in found:
                 self.report.add(
-                    "E0309", f"`{name}` is set twice", init.name.span, why="Which one counts?", mend="Remove one."
+                    "E0309",
+                    f"`{name}` is set twice",
+                    init.name.span,
+                    also=[(found[name].span, "first set to this")],
+                    why="A member has one value.",
+                    mend="Remove one of them.",
                 )
             found[name] = self.expr(init.value, types[name])
-        missing = [n for n in types if n not in found and n not in optional and n not in {f.name.text for f in fields}]
-        if missing:
+        given = {f.name.text for f in fields}
+        missing = [n for n in types if n not in given and n not in optional]
+        if len(missing) > len(given - set(types)):  # a wrong name is one cause: most likely it is the missing one
             self.report.add(
                 "E0310",
-                f"{what} needs " + ", ".join(f"`{m}`" for m in missing),
+                f"{what} lacks " + ", ".join(f"`{m}`" for m in missing),
                 span,
                 why="Every member without a default must be given.",
                 mend="Add " + ", ".join(f"`{m}: …`" for m in missing) + ".",
@@ -391,7 +413,9 @@ class Expressions:
                 mend="Write for example `token_bucket(10Mbps, 64KB)`.",
             )
             return t.WRONG
+        allowed, self.allowed = self.allowed, self.allowed | {"config"}  # evaluated at each use
         rate, burst = self.bucket_args(node.values[0], node.values[1])
+        self.allowed = allowed
         if t.WRONG in (rate.type, burst.type):
             return t.WRONG
         return t.Bucket("packets" if rate.type == t.PACKETRATE else "bytes", rate, burst)
@@ -407,9 +431,54 @@ class Expressions:
                 why="A bucket is filled with bits per second (then it counts bytes) or packets per second.",
                 mend="Write for example `10Mbps` or `1Kpps`.",
             )
-            rate = self.wrong(rate_node.span)
+            self._expr(burst_node, None)  # its unit depends on the rate's
+            return self.wrong(rate_node.span), self.wrong(burst_node.span)
         burst = self.expr(burst_node, t.U64 if rate.type == t.PACKETRATE else t.BYTES)
         return rate, burst
+
+
+def ends_or_changes(e: ir.Expr) -> bool:
+    """May evaluating `e` end the handler or change state, so that its turn matters?"""
+    ends = isinstance(e, (ir.ListIndex, ir.ArrayRead, ir.MethodCall, ir.BucketOp, ir.FnCall, ir.Ratio))
+    ends = ends or (isinstance(e, ir.Binary) and e.op in ("/", "%") and not isinstance(e.right, ir.Const))
+    return ends or any(map(ends_or_changes, children(e)))
+
+
+_EXAMPLES = {"duration": "30s", "bytes": "64KB", "bitrate": "10Mbps", "packetrate": "1Kpps"}
+_ADDRESSES = {"ipv4": "10.0.0.1", "ipv6": "2001:db8::1", "mac": "02:00:00:00:00:01"}
+
+
+def mend_type(have: t.Type, want: t.Type, ports: Iterable[str]) -> str:
+    """What to write where a value of type `want` is needed."""
+    match have, want:
+        case t.Optional(), _:
+            return "Take it apart with `let x = … else …;` or `if let x = …`."
+        case t.Bits(a), t.Bits(b):
+            return f"Write `as {want}`: it {'cuts' if a > b else 'extends with zeros'}."
+        case t.Bits(1), t.Bool():
+            return "Compare it: `… == 1`."
+        case t.Bits() | t.Quantity() | t.Literal(), t.Bool():
+            return "Compare it with something, for example `… != 0`."
+        case _, t.Bool():
+            return "Write a test or a comparison, which is true or false."
+        case t.Literal(), t.Quantity(name) if name in _EXAMPLES:
+            return f"Give it a unit, for example `{_EXAMPLES[name]}`."
+        case t.Bits(), t.Quantity() | t.Address():
+            return f"If it is one, write `as {want}`."
+        case t.Quantity() | t.Address(), t.Bits():
+            return f"To use its number, write `as {want}`."
+        case t.Address("ipv4"), t.Address("ipv6"):
+            return "Write `as ipv6`: it becomes ::ffff:a.b.c.d."
+        case _, t.Address(name):
+            return f"Addresses are written like `{_ADDRESSES[name]}`, without quotes."
+        case _, t.Port():
+            return f"Name a port: {', '.join(f'`{p}`' for p in ports)}." if ports else "Declare a `port`, and name it."
+        case _, t.Enum(name, members, _):
+            return f"Name a member, for example `{name}.{members[0][0]}`."
+        case _, t.Struct(name, _):
+            return f"Write `{name} {{ … }}` with all its members."
+        case _:
+            return f"Use a value of type {want}."
 
 
 def _a(type: t.Type) -> str:

@@ -91,9 +91,27 @@ def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr 
     if name in scope.names.values:
         decl = scope.names.values[name]
         if isinstance(decl, ast.ConstDecl):
-            type = x.types.resolve(decl.type)
-            return ir.Const(span, type, x.constant(decl.value, type))
+            return _const(x, scope, decl, span)
     return None
+
+
+def _const(x: Expressions, scope: NfScope, decl: ast.ConstDecl, span: Span) -> ir.Expr:
+    """The value of a `const`; E0324 if it needs itself."""
+    name = scope.prefix + decl.name.text
+    if name in x.shared.open_consts:
+        x.report.add(
+            "E0324",
+            f"const `{decl.name.text}` needs its own value",
+            decl.name.span,
+            why="There is no recursion.",
+            mend="Give it a value that does not come back to it.",
+        )
+        return x.wrong(span)
+    x.shared.open_consts.append(name)
+    type = x.types.resolve(decl.type)
+    value = x.constant(decl.value, type)
+    x.shared.open_consts.pop()
+    return x.wrong(span) if value is None else ir.Const(span, type, value)
 
 
 def _may(x: Expressions, what: str, span: Span, name: str) -> bool:
@@ -127,17 +145,57 @@ def _packet_value(x: Expressions, name: str, span: Span) -> ir.Expr:
 
 def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
     name = node.text
+    if broken(x, name):
+        return x.wrong(node.span)
+    why = "Names are looked for among locals, the NF's declarations, packet values and headers."
     if name in x.scope.names.values:
         mend, message = f"Call it: `{name}(…)`.", f"`{name}` is a function"
+    elif name in x.scope.actions:
+        mend, message = f"Call it: `{name}(…);`.", f"`{name}` is an action"
+    elif name in x.scope.blocks:
+        mend, message = f"Say what of it: `{name}.…`.", f"`{name}` is a block"
+    elif name in x.scope.declared:
+        message = f"`{name}` is not known here yet"
+        why = "Params, config and state are worked out in the order of their declaration, config before state."
+        mend = "Move its declaration up."
     elif name in x.scope.names.types:
-        mend, message = "", f"`{name}` is a type, not a value"
+        message, mend = f"`{name}` is a type, not a value", _a_value_of(x.scope.names.types[name])
     elif _header_prefix(x, name):
-        mend, message = f"Say which header: `{name}.…`.", f"`{name}` alone is not a header"
+        first = [h for h in header_names(x) if h.startswith((name + ".", name + "["))]
+        message, mend = f"`{name}` alone is not a header", f"Say which: {', '.join(f'`{h}`' for h in first[:3])}."
     else:
         message = f"there is no `{name}` here"
-        mend = did_you_mean(name, known_values(x))
-    x.report.add("E0213", message, node.span, why="Names are looked for among locals, the NF's declarations, packet values and headers.", mend=mend)
+        mend = _FOREIGN.get(name) or did_you_mean(name, known_values(x)) or _DECLARE
+    x.report.add("E0213", message, node.span, why=why, mend=mend)
     return x.wrong(node.span)
+
+
+# What newcomers write from habit.
+_FOREIGN = {
+    "True": "Write `true`.",
+    "False": "Write `false`.",
+    "return": "A verdict ends a handler: `send PORT;`, `bounce;`, `drop \"reason\";`. A function's value is its last expression.",
+    "null": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
+    "None": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
+    "accept": "A packet is sent with `send PORT;`.",
+    "hdr": "Headers are named without a prefix: `ipv4.ttl`.",
+    "headers": "Headers are named without a prefix: `ipv4.ttl`.",
+    "standard_metadata": "Write `in_port` for the port of arrival, and `send PORT;` to choose where it leaves.",
+}
+_DECLARE = "Bind it with `let`, or declare it in the NF."
+
+
+def broken(x: Expressions, name: str) -> bool:
+    """Is this a name of the NF whose declaration could not be used? What is wrong there was reported."""
+    scope = x.scope
+    known = (scope.ports, scope.params, scope.config, scope.state, scope.indexes, scope.actions, scope.blocks)
+    return name in scope.declared and not any(name in space for space in known) and bool(x.report.errors)
+
+
+def _a_value_of(decl: ast.StructDecl | ast.EnumDecl) -> str:
+    if isinstance(decl, ast.EnumDecl):
+        return f"Name a member: `{decl.name.text}.{decl.members[0][0].text}`."
+    return f"A value of it is written `{decl.name.text} {{ {decl.fields[0].name.text}: …, … }}`."
 
 
 def known_values(x: Expressions) -> list[str]:
@@ -213,10 +271,10 @@ def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
     if _header_prefix(x, base) and not _value_exists(x, root):
         x.report.add(
             "E0401",
-            f"the parser has no header `{base}`" if not _header_prefix(x, text) else f"`{text}` alone is not a header",
+            f"the parser has no header `{text}`" if not _header_prefix(x, text) else f"`{text}` alone is not a header",
             node.span,
             why="Header names are fixed by the parser.",
-            mend=did_you_mean(text, header_names(x)),
+            mend=mend_header(x, text),
         )
         return x.wrong(node.span)
     return None
@@ -230,6 +288,16 @@ def _roots(x: Expressions) -> set[str]:
 def header_names(x: Expressions) -> list[str]:
     parser = x.shared.parser
     return [*(i.name for i in parser.instances), *parser.groups] if parser else []
+
+
+def mend_header(x: Expressions, text: str, more: Iterable[str] = ()) -> str:
+    """The header that was most likely meant, or some that there are."""
+    known = [*header_names(x), *more]
+    longer = [h for h in known if h.endswith("." + text) or h.startswith(text + "[")]
+    if longer:
+        return f"Did you mean `{longer[0]}`?"
+    roots = dict.fromkeys(h.split(".")[0].split("[")[0] for h in known)
+    return did_you_mean(text, known) or "There are: " + ", ".join(f"`{h}`" for h in list(roots)[:12]) + "."
 
 
 def _validity(x: Expressions, text: str, span: Span) -> ir.Expr | None:
@@ -291,7 +359,7 @@ def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast
             f"{text} has no field `{name.text}`",
             name.span,
             why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
-            mend=did_you_mean(name.text, common),
+            mend=mend_field(name.text, common),
         )
         return False
     if len(set(types)) > 1:
@@ -306,6 +374,12 @@ def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast
     return True
 
 
+def mend_field(name: str, fields: Iterable[str]) -> str:
+    """The field that was most likely meant, or those that there are."""
+    names = sorted(fields)
+    return did_you_mean(name, names) or (f"It has {', '.join(f'`{n}`' for n in names)}." if names else "It has none.")
+
+
 def check_valid(x: Expressions, instances: tuple[int, ...], text: str, span: Span) -> bool:
     """Is one of the headers valid on every parse class that gets here? E0404 if not."""
     assert x.shared.parser is not None
@@ -315,17 +389,24 @@ def check_valid(x: Expressions, instances: tuple[int, ...], text: str, span: Spa
         missing &= ~parser.having[i]
     if not missing:
         return True
-    example = parser.classes[(missing & -missing).bit_length() - 1]
-    shown = " / ".join(parser.instances[i].name for i in example) or "no header at all"
     x.report.add(
         "E0404",
         f"`{text}` may be absent here",
         span,
         label="not valid for every packet that gets here",
-        why=f"A packet that parses as {shown} has no {text}; its field has no value.",
-        mend=f"Test it first (`if {text} {{ … }}`, `require {text} else drop \"…\";`) or demand it with `relevant {text}… else …;`.",
+        also=[(call, "called here") for call in x.calls[-1:]],
+        why=f"{_example(parser, missing)} has no `{text}`, so there would be nothing to read or write.",
+        mend=f'Test it first (`if {text} {{ … }}`, `require {text} else drop "…";`), or demand it: `relevant {text}… else …;`.',
     )
     return False
+
+
+def _example(parser: ir.Parser, missing: int) -> str:
+    """The simplest packet of the classes, as a user would name it."""
+    paths = [path for c, path in enumerate(parser.classes) if missing >> c & 1]
+    shortest = min((p for p in paths if p), key=len, default=())
+    names = " / ".join(parser.instances[i].name for i in shortest)
+    return f"A packet that parses as {names}" if names else "A packet too short for its first header"
 
 
 # ---------------------------------------------------------------- members of values
@@ -406,14 +487,28 @@ def _member(x: Expressions, node: ast.Member) -> ir.Expr:
     decl = x.scope.names.values.get(name)
     if isinstance(decl, ast.FnDecl) and len(decl.params) == 1:
         return _call_fn(x, decl, [ast.Argument(node.base.span, None, node.base)], node.span)
-    known = [n for n, _ in type.fields] if isinstance(type, t.Struct) else []
-    mend = did_you_mean(name, known)
-    if isinstance(type, t.Optional):
-        mend = "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
     x.report.add(
-        "E0308", f"{type} has no member `{name}`", node.name.span, why="Only declared members can be read.", mend=mend
+        "E0308",
+        f"{type} has no member `{name}`",
+        node.name.span,
+        why="Only declared members can be read.",
+        mend=_mend_member(type, name),
     )
     return x.wrong(node.span)
+
+
+def _mend_member(type: t.Type, name: str) -> str:
+    match type:
+        case t.Struct(_, fields):
+            return mend_field(name, [n for n, _ in fields])
+        case t.Tuple(items):
+            return "Its members are " + ", ".join(f"`.{i}`" for i in range(len(items))) + "."
+        case t.Entry():
+            return "It has `.key` and `.value`."
+        case t.Optional():
+            return "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
+        case _:
+            return f"To call a function of this name, declare it: `fn {name}(x: {type}) -> …`."
 
 
 # ---------------------------------------------------------------- indexing and slices
@@ -446,9 +541,23 @@ def index(x: Expressions, node: ast.Index | ast.Range) -> ir.Expr:
             f"{base.type} cannot be indexed",
             node.span,
             why="Lists, arrays, maps and tables have an index; integers are sliced with `x[high:low]`.",
-            mend="",
+            mend=_mend_index(base.type),
         )
     return x.wrong(node.span)
+
+
+def _mend_index(type: t.Type) -> str:
+    match type:
+        case t.Struct(_, fields):
+            return f"Name a member: {', '.join(f'`.{n}`' for n, _ in fields)}."
+        case t.Tuple():
+            return "Members of a tuple are `.0`, `.1` and so on."
+        case t.Bits() | t.Address():
+            return "For a single bit i, write `x[i:i]`."
+        case t.ByteString():
+            return "Say where the bytes end: `x[0..4]`."
+        case _:
+            return "Remove the index."
 
 
 def _index_value(x: Expressions, node: ast.Expr) -> ir.Expr:
@@ -594,8 +703,13 @@ def _minmax(x: Expressions, node: ast.Call) -> ir.Expr:
     if not arity(x, node.callee.text, len(node.args), 2, node.span):
         return x.wrong(node.span)
     left, right = operators.unify(x, x._expr(node.args[0].value, None), x._expr(node.args[1].value, None))
+    if isinstance(left.type, t.Enum) and left.type.width is not None:
+        left, right = (x.coerce(e, t.Bits(left.type.width)) for e in (left, right))
     if left.type != right.type:
         right = x.coerce(right, left.type)
+    if not isinstance(left.type, (t.Bits, t.Literal, t.Quantity, t.Address, t.Wrong)):
+        operators._no_operator(x, node.span, node.callee.text, (left.type, right.type))
+        return x.wrong(node.span)
     return ir.MinMax(node.span, left.type, node.callee.text, left, right)
 
 

@@ -140,12 +140,11 @@ def _membership(x: Expressions, node: ast.Binary) -> ir.Expr:
             _no_operator(x, node.span, "in", (address.type, right.type))
         return ir.InPrefix(node.span, t.BOOL, address, right)
     if isinstance(right.type, t.SetOf):
-        if isinstance(right.type.item, t.Literal):
-            item = _plain(x.value(node.left))
-            right = x.coerce(right, t.SetOf(item.type))
-        else:
-            item = x.expr(node.left, right.type.item)
-        return ir.InSet(node.span, t.BOOL, item, right)
+        element = right.type.item
+        if not isinstance(element, t.Literal):
+            return ir.InSet(node.span, t.BOOL, x.expr(node.left, element), right)
+        item = _plain(x.value(node.left))
+        return ir.InSet(node.span, t.BOOL, item, x.coerce(right, t.SetOf(item.type)))
     if isinstance(right.type, t.ListOf):
         return ir.InSet(node.span, t.BOOL, x.expr(node.left, right.type.item), right)
     left = x._expr(node.left, None)

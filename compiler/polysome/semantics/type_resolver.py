@@ -167,9 +167,20 @@ class TypeResolver:
         for name, value in decl.members:
             number = following if value is None else self.constant(value, t.Bits(width or 64))
             number = number if isinstance(number, int) else 0
+            if width is not None and number >> width:
+                self._too_large(name, number, width)
             members.append((name.text, number))
             following = number + 1
         return t.Enum(decl.name.text, tuple(members), width)
+
+    def _too_large(self, name: ast.Ident, number: int, width: int) -> None:
+        self.report.add(
+            "E0305",
+            f"the number of `{name.text}` would be {number}, which does not fit {t.Bits(width)}",
+            name.span,
+            why="A member without a number follows the one before it.",
+            mend="Give it a number, or the enum a wider type.",
+        )
 
     def _ref(self, table: ast.Ident) -> t.Type:
         decl = self.scope.config.get(table.text)

@@ -1,0 +1,88 @@
+"""What a run came to: counted, written to a capture, and shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from polysome.captures.write import PcapngWriter
+from polysome.interp.feed import Gaps
+from polysome.interp.machine import Counters, Machine
+from polysome.ir import program as ir
+
+
+@dataclass
+class Traffic:
+    """Packets per port, by name."""
+
+    arrived: dict[str, int] = field(default_factory=dict)
+    left: dict[str, int] = field(default_factory=dict)
+
+
+class Output:
+    """Counts what leaves and writes it to a capture, if there is one. Emitted packets carry a comment."""
+
+    def __init__(self, program: ir.Program, writer: PcapngWriter | None) -> None:
+        self.program, self.writer = program, writer
+        self.traffic = Traffic(dict.fromkeys(program.ports, 0), dict.fromkeys(program.ports, 0))
+
+    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
+        self.traffic.left[self.program.ports[port]] += 1
+        if self.writer is not None:
+            self.writer.write(port, time, data)
+
+    def emitted(self, port: int, time: int, data: bytes) -> None:
+        self.traffic.left[self.program.ports[port]] += 1
+        if self.writer is not None:
+            self.writer.write(port, time, data, "emitted")
+
+
+def print_json(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
+    c: Counters = machine.counters
+    print(
+        json.dumps(
+            {
+                "nf": machine.program.name,
+                "packets_in": c.packets_in,
+                "sent": c.sent,
+                "copies": c.copies,
+                "dropped": dict(sorted(c.dropped.items())),
+                "held": machine.held,
+                "emitted": c.emitted,
+                "ports": {
+                    name: {"in": traffic.arrived[name], "out": traffic.left[name]} for name in machine.program.ports
+                },
+                "gaps_shortened": gaps.shortened,
+                "out": str(out) if out is not None else None,
+            },
+            indent=2,
+        )
+    )
+
+
+def print_table(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
+    c = machine.counters
+    rows = [("packets in", c.packets_in, _list(traffic.arrived)), ("sent", c.sent, "")]
+    if c.copies != c.sent:
+        rows.append(("  copies", c.copies, ""))
+    rows.append(("dropped", sum(c.dropped.values()), ""))
+    rows += [(f"  {reason}", n, "") for reason, n in sorted(c.dropped.items(), key=lambda kv: -kv[1])]
+    rows.append(("held", machine.held, "still in the schedule when the trace ended" if machine.held else ""))
+    if c.emitted:
+        rows.append(("emitted", c.emitted, "packets that the NF made"))
+    rows.append(("packets out", sum(traffic.left.values()), _list(traffic.left)))
+    width = max(len(label) for label, _, _ in rows)
+    print(f"{machine.program.name}")
+    for label, number, remark in rows:
+        print(f"  {label:<{width}}  {number:>9,}  {remark}".rstrip())
+    if gaps.shortened:
+        print(
+            f"  {gaps.shortened} gap{'s' if gaps.shortened > 1 else ''} above --max-gap shortened, {gaps.removed / 1e9:.0f} s in all"
+        )
+    if out is not None:
+        print(f"  written to {out}")
+
+
+def _list(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in counts.items() if n)
