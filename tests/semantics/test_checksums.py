@@ -16,8 +16,18 @@ from hypothesis import strategies as st
 from polysome.interp.machine import Machine
 from tests.semantics.checksum_strategies import DATA, found, found_in_tunnel, fragments, packet, tunnel
 from tests.semantics.packet_model import Eth, Ipv4, Ipv6, Layer, frame
+from tests.semantics.reshape_model import (
+    L4_OPERATIONS,
+    TUNNEL_OPERATIONS,
+    USES,
+    operations,
+    reshape,
+    reshape_tunnel,
+    truncated,
+)
 from tests.semantics.rules.harness import Outcome, nf, start
 
+MANY = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FAST = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # Header as the parser calls it: its fields, and what the model calls them if otherwise; and their types.
@@ -52,6 +62,7 @@ class Rewriter:
     """An NF that writes whatever its config says: bit i of `which` and value i of `edit` are for field i."""
 
     def __init__(self, fields: Fields, use: str, more: str = "", last: str = "") -> None:
+        self.fields = fields
         self.names = [(header, name) for header, types in fields.items() for name in types]
         types = [fields[header][name] for header, name in self.names]
         members = "".join(f", v{i}: {type}" for i, type in enumerate(types))
@@ -172,3 +183,55 @@ def _short(data: bytes) -> bool:
     size = (ip[0] & 15) * 4 if ip else 0
     total = int.from_bytes(ip[2:4], "big")
     return len(ip) >= max(size, 20) and ip[0] >> 4 == 4 and size >= 20 and total >= size and total > len(ip)
+
+
+# ---------------------------------------------------------------- push, pop, truncate
+
+
+@cache
+def reshaper() -> Rewriter:
+    few = {name: L4_FIELDS[name] for name in ("ethernet", "vlan[0]", "ipv4", "ipv6", "tcp", "udp", "icmp.quoted.ipv4")}
+    return Rewriter(few, f"net.l4;\n{USES.removesuffix(';')}", operations(L4_OPERATIONS))
+
+
+@cache
+def tunnel_reshaper() -> Rewriter:
+    few = {name: TUNNEL_FIELDS[name] for name in ("outer.ipv4", "outer.ipv6", "inner.ipv4", "inner.ipv6", "inner.udp")}
+    return Rewriter(few, "net.tunnel", operations(TUNNEL_OPERATIONS))
+
+
+def some_operations(count: int) -> st.SearchStrategy[int]:
+    """A few of so many operations."""
+    return st.lists(st.integers(0, count - 1), unique=True, max_size=4).map(lambda bits: sum(1 << b for b in bits))
+
+
+@MANY
+@given(st.data())
+def test_push_pop_and_truncate(data: st.DataObject) -> None:
+    nf, layers, op = reshaper(), data.draw(packet()), data.draw(some_operations(len(L4_OPERATIONS)))
+    changes = data.draw(edits(found(layers), nf.fields))
+    most = data.draw(st.integers(0, len(frame(layers)) + 60))
+    expected = reshape(edited(layers, changes), op, most)
+    assert nf.run(frame(layers), changes, op, most).hex() == frame(expected).hex()
+
+
+@MANY
+@given(st.data())
+def test_push_pop_and_truncate_in_tunnels(data: st.DataObject) -> None:
+    nf, layers, op = tunnel_reshaper(), data.draw(tunnel()), data.draw(some_operations(len(TUNNEL_OPERATIONS)))
+    changes = data.draw(edits(found_in_tunnel(layers), nf.fields))
+    most = data.draw(st.integers(0, len(frame(layers)) + 20))
+    if op & 0b1 and op >> 4 & 1:
+        op &= ~0b1  # both pop the VXLAN header
+    expected = reshape_tunnel(edited(layers, changes, True), op, most)
+    assert nf.run(frame(layers), changes, op, most).hex() == frame(expected).hex()
+
+
+@FAST
+@given(st.data())
+def test_truncation_at_every_boundary(data: st.DataObject) -> None:
+    layers = data.draw(packet())
+    whole = frame(layers)
+    for most in range(len(whole) + 2):
+        left = reshaper().run(whole, {}, 1 << (len(L4_OPERATIONS) - 1), most)
+        assert left.hex() == frame(truncated(without_trailer(layers), most)).hex()

@@ -77,9 +77,8 @@ def print_table(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None
     for label, number, remark in rows:
         print(f"  {label:<{width}}  {number:>9,}  {remark}".rstrip())
     if gaps.shortened:
-        print(
-            f"  {gaps.shortened} gap{'s' if gaps.shortened > 1 else ''} above --max-gap shortened, {gaps.removed / 1e9:.0f} s in all"
-        )
+        plural = "s" if gaps.shortened > 1 else ""
+        print(f"  {gaps.shortened} gap{plural} above --max-gap shortened, {gaps.removed / 1e9:.0f} s in all")
     if out is not None:
         print(f"  written to {out}")
 

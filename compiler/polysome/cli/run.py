@@ -35,7 +35,7 @@ class Engine(StrEnum):
 
 
 def run(
-    spec: Annotated[Path, typer.Argument(help="The NF, a file that ends in .nf.")],
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The NF, a file that ends in .nf.")],
     inputs: Annotated[
         list[str],
         typer.Option(

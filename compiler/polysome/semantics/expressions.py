@@ -6,7 +6,6 @@ the result then has type WRONG, which agrees with everything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from polysome.ir import types as t
 from polysome.ir.classes import split
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.ir.reads import children
-from polysome.semantics import names, operators
+from polysome.semantics import calls, hints, names, operators
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.type_resolver import TypeResolver
 from polysome.syntax import ast
@@ -169,7 +168,7 @@ class Expressions:
             e.span,
             label=str(have),
             why="Types never change by themselves, so that no bit is lost unseen.",
-            mend=mend_type(have, want, ports),
+            mend=hints.mend_type(have, want, ports),
         )
 
     # ------------------------------------------------------------ nodes
@@ -191,7 +190,7 @@ class Expressions:
             case ast.BitSlice():
                 return self._bit_slice(node)
             case ast.Call():
-                return names.call(self, node)
+                return calls.call(self, node)
             case ast.Unary() | ast.Binary():
                 return operators.operate(self, node, want)
             case ast.Cast():
@@ -442,43 +441,6 @@ def ends_or_changes(e: ir.Expr) -> bool:
     ends = isinstance(e, (ir.ListIndex, ir.ArrayRead, ir.MethodCall, ir.BucketOp, ir.FnCall, ir.Ratio))
     ends = ends or (isinstance(e, ir.Binary) and e.op in ("/", "%") and not isinstance(e.right, ir.Const))
     return ends or any(map(ends_or_changes, children(e)))
-
-
-_EXAMPLES = {"duration": "30s", "bytes": "64KB", "bitrate": "10Mbps", "packetrate": "1Kpps"}
-_ADDRESSES = {"ipv4": "10.0.0.1", "ipv6": "2001:db8::1", "mac": "02:00:00:00:00:01"}
-
-
-def mend_type(have: t.Type, want: t.Type, ports: Iterable[str]) -> str:
-    """What to write where a value of type `want` is needed."""
-    match have, want:
-        case t.Optional(), _:
-            return "Take it apart with `let x = … else …;` or `if let x = …`."
-        case t.Bits(a), t.Bits(b):
-            return f"Write `as {want}`: it {'cuts' if a > b else 'extends with zeros'}."
-        case t.Bits(1), t.Bool():
-            return "Compare it: `… == 1`."
-        case t.Bits() | t.Quantity() | t.Literal(), t.Bool():
-            return "Compare it with something, for example `… != 0`."
-        case _, t.Bool():
-            return "Write a test or a comparison, which is true or false."
-        case t.Literal(), t.Quantity(name) if name in _EXAMPLES:
-            return f"Give it a unit, for example `{_EXAMPLES[name]}`."
-        case t.Bits(), t.Quantity() | t.Address():
-            return f"If it is one, write `as {want}`."
-        case t.Quantity() | t.Address(), t.Bits():
-            return f"To use its number, write `as {want}`."
-        case t.Address("ipv4"), t.Address("ipv6"):
-            return "Write `as ipv6`: it becomes ::ffff:a.b.c.d."
-        case _, t.Address(name):
-            return f"Addresses are written like `{_ADDRESSES[name]}`, without quotes."
-        case _, t.Port():
-            return f"Name a port: {', '.join(f'`{p}`' for p in ports)}." if ports else "Declare a `port`, and name it."
-        case _, t.Enum(name, members, _):
-            return f"Name a member, for example `{name}.{members[0][0]}`."
-        case _, t.Struct(name, _):
-            return f"Write `{name} {{ … }}` with all its members."
-        case _:
-            return f"Use a value of type {want}."
 
 
 def _a(type: t.Type) -> str:

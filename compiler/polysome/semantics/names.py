@@ -1,4 +1,4 @@
-"""Names in expressions: locals, the NF's own, packet values, headers, enum members; indexing, slices and calls.
+"""Names in expressions: locals, the NF's own, packet values, headers, enum members; indexing and slices.
 
 A dotted name is tried as a local or value first, then as a header (LANGUAGE.md L1.6, L4.11, L5.1 to L5.4).
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import state_access
+from polysome.semantics import calls, hints, state_access
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
@@ -159,30 +159,15 @@ def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
         why = "Params, config and state are worked out in the order of their declaration, config before state."
         mend = "Move its declaration up."
     elif name in x.scope.names.types:
-        message, mend = f"`{name}` is a type, not a value", _a_value_of(x.scope.names.types[name])
+        message, mend = f"`{name}` is a type, not a value", hints.a_value_of(x.scope.names.types[name])
     elif _header_prefix(x, name):
         first = [h for h in header_names(x) if h.startswith((name + ".", name + "["))]
         message, mend = f"`{name}` alone is not a header", f"Say which: {', '.join(f'`{h}`' for h in first[:3])}."
     else:
         message = f"there is no `{name}` here"
-        mend = _FOREIGN.get(name) or did_you_mean(name, known_values(x)) or _DECLARE
+        mend = hints.FOREIGN.get(name) or did_you_mean(name, known_values(x)) or hints.DECLARE
     x.report.add("E0213", message, node.span, why=why, mend=mend)
     return x.wrong(node.span)
-
-
-# What newcomers write from habit.
-_FOREIGN = {
-    "True": "Write `true`.",
-    "False": "Write `false`.",
-    "return": "A verdict ends a handler: `send PORT;`, `bounce;`, `drop \"reason\";`. A function's value is its last expression.",
-    "null": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
-    "None": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
-    "accept": "A packet is sent with `send PORT;`.",
-    "hdr": "Headers are named without a prefix: `ipv4.ttl`.",
-    "headers": "Headers are named without a prefix: `ipv4.ttl`.",
-    "standard_metadata": "Write `in_port` for the port of arrival, and `send PORT;` to choose where it leaves.",
-}
-_DECLARE = "Bind it with `let`, or declare it in the NF."
 
 
 def broken(x: Expressions, name: str) -> bool:
@@ -190,12 +175,6 @@ def broken(x: Expressions, name: str) -> bool:
     scope = x.scope
     known = (scope.ports, scope.params, scope.config, scope.state, scope.indexes, scope.actions, scope.blocks)
     return name in scope.declared and not any(name in space for space in known) and bool(x.report.errors)
-
-
-def _a_value_of(decl: ast.StructDecl | ast.EnumDecl) -> str:
-    if isinstance(decl, ast.EnumDecl):
-        return f"Name a member: `{decl.name.text}.{decl.members[0][0].text}`."
-    return f"A value of it is written `{decl.name.text} {{ {decl.fields[0].name.text}: …, … }}`."
 
 
 def known_values(x: Expressions) -> list[str]:
@@ -274,7 +253,7 @@ def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
             f"the parser has no header `{text}`" if not _header_prefix(x, text) else f"`{text}` alone is not a header",
             node.span,
             why="Header names are fixed by the parser.",
-            mend=mend_header(x, text),
+            mend=hints.mend_header(text, header_names(x)),
         )
         return x.wrong(node.span)
     return None
@@ -288,16 +267,6 @@ def _roots(x: Expressions) -> set[str]:
 def header_names(x: Expressions) -> list[str]:
     parser = x.shared.parser
     return [*(i.name for i in parser.instances), *parser.groups] if parser else []
-
-
-def mend_header(x: Expressions, text: str, more: Iterable[str] = ()) -> str:
-    """The header that was most likely meant, or some that there are."""
-    known = [*header_names(x), *more]
-    longer = [h for h in known if h.endswith("." + text) or h.startswith(text + "[")]
-    if longer:
-        return f"Did you mean `{longer[0]}`?"
-    roots = dict.fromkeys(h.split(".")[0].split("[")[0] for h in known)
-    return did_you_mean(text, known) or "There are: " + ", ".join(f"`{h}`" for h in list(roots)[:12]) + "."
 
 
 def _validity(x: Expressions, text: str, span: Span) -> ir.Expr | None:
@@ -359,7 +328,7 @@ def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast
             f"{text} has no field `{name.text}`",
             name.span,
             why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
-            mend=mend_field(name.text, common),
+            mend=hints.mend_field(name.text, common),
         )
         return False
     if len(set(types)) > 1:
@@ -372,12 +341,6 @@ def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast
         )
         return False
     return True
-
-
-def mend_field(name: str, fields: Iterable[str]) -> str:
-    """The field that was most likely meant, or those that there are."""
-    names = sorted(fields)
-    return did_you_mean(name, names) or (f"It has {', '.join(f'`{n}`' for n in names)}." if names else "It has none.")
 
 
 def check_valid(x: Expressions, instances: tuple[int, ...], text: str, span: Span) -> bool:
@@ -486,29 +449,15 @@ def _member(x: Expressions, node: ast.Member) -> ir.Expr:
         return ir.Get(node.span, type.key if name == "key" else type.value, base, 0 if name == "key" else 1)
     decl = x.scope.names.values.get(name)
     if isinstance(decl, ast.FnDecl) and len(decl.params) == 1:
-        return _call_fn(x, decl, [ast.Argument(node.base.span, None, node.base)], node.span)
+        return calls.call_fn(x, decl, [ast.Argument(node.base.span, None, node.base)], node.span)
     x.report.add(
         "E0308",
         f"{type} has no member `{name}`",
         node.name.span,
         why="Only declared members can be read.",
-        mend=_mend_member(type, name),
+        mend=hints.mend_member(type, name),
     )
     return x.wrong(node.span)
-
-
-def _mend_member(type: t.Type, name: str) -> str:
-    match type:
-        case t.Struct(_, fields):
-            return mend_field(name, [n for n, _ in fields])
-        case t.Tuple(items):
-            return "Its members are " + ", ".join(f"`.{i}`" for i in range(len(items))) + "."
-        case t.Entry():
-            return "It has `.key` and `.value`."
-        case t.Optional():
-            return "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
-        case _:
-            return f"To call a function of this name, declare it: `fn {name}(x: {type}) -> …`."
 
 
 # ---------------------------------------------------------------- indexing and slices
@@ -541,23 +490,9 @@ def index(x: Expressions, node: ast.Index | ast.Range) -> ir.Expr:
             f"{base.type} cannot be indexed",
             node.span,
             why="Lists, arrays, maps and tables have an index; integers are sliced with `x[high:low]`.",
-            mend=_mend_index(base.type),
+            mend=hints.mend_index(base.type),
         )
     return x.wrong(node.span)
-
-
-def _mend_index(type: t.Type) -> str:
-    match type:
-        case t.Struct(_, fields):
-            return f"Name a member: {', '.join(f'`.{n}`' for n, _ in fields)}."
-        case t.Tuple():
-            return "Members of a tuple are `.0`, `.1` and so on."
-        case t.Bits() | t.Address():
-            return "For a single bit i, write `x[i:i]`."
-        case t.ByteString():
-            return "Say where the bytes end: `x[0..4]`."
-        case _:
-            return "Remove the index."
 
 
 def _index_value(x: Expressions, node: ast.Expr) -> ir.Expr:
@@ -601,151 +536,3 @@ def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:
             key = x.expr(node.left, decl.type.key)
             return ir.InSet(node.span, t.BOOL, key, ir.Config(node.right.span, decl.type, decl.name))
     return None
-
-
-# ---------------------------------------------------------------- calls
-
-
-def call(x: Expressions, node: ast.Call) -> ir.Expr:
-    """A builtin, a pure function, or a method of state."""
-    if isinstance(node.callee, ast.Member):
-        found = state_access.method(x, node)
-        if found is not None:
-            return found
-        decl = x.scope.names.values.get(node.callee.name.text)
-        if isinstance(decl, ast.FnDecl):
-            return _call_fn(x, decl, [ast.Argument(node.callee.base.span, None, node.callee.base), *node.args], node.span)
-    if isinstance(node.callee, ast.Name):
-        name = node.callee.text
-        builtin = _BUILTINS.get(name)
-        if builtin is not None:
-            return builtin(x, node)
-        decl = x.scope.names.values.get(name)
-        if isinstance(decl, ast.FnDecl):
-            return _call_fn(x, decl, list(node.args), node.span)
-        if name in x.scope.actions:
-            x.report.add(
-                "E0319",
-                f"action `{name}` has no value",
-                node.span,
-                why="Actions are statements: they may change state and end in a verdict.",
-                mend=f"Call it as a statement: `{name}(…);`.",
-            )
-            return x.wrong(node.span)
-        from polysome.semantics.property_builtins import FUNCTIONS
-
-        if name in FUNCTIONS:
-            x.report.add(
-                "E0306",
-                f"`{name}` belongs into properties",
-                node.span,
-                why="A handler sees one packet; a property sees the whole trace.",
-                mend="Move it into a `property`, or use state.",
-            )
-            return x.wrong(node.span)
-    shown = flatten(node.callee) or "this"
-    x.report.add(
-        "E0320",
-        f"there is no function `{shown}`",
-        node.callee.span,
-        why="Functions are `fn`s, builtins (`hash`, `min`, `max`, `packet_from`) and the methods of state.",
-        mend=did_you_mean(shown, [*_BUILTINS, *x.scope.actions, *(n for n, d in x.scope.names.values.items() if isinstance(d, ast.FnDecl))]),
-    )
-    for a in node.args:
-        x._expr(a.value, None)
-    return x.wrong(node.span)
-
-
-def _call_fn(x: Expressions, decl: ast.FnDecl, args: list[ast.Argument], span: Span) -> ir.Expr:
-    from polysome.semantics.functions import function
-
-    name = function(x, decl)
-    if name is None:
-        return x.wrong(span)
-    params, result = x.shared.fn_types[name]
-    if not arity(x, decl.name.text, len(args), len(params), span):
-        return x.wrong(span)
-    return ir.FnCall(span, result, name, tuple(x.expr(a.value, p) for a, p in zip(args, params, strict=True)))
-
-
-def arity(x: Expressions, name: str, given: int, wanted: int, span: Span) -> bool:
-    """E0321 if the number of arguments is wrong."""
-    if given == wanted:
-        return True
-    x.report.add(
-        "E0321",
-        f"`{name}` takes {wanted} argument{'s' if wanted != 1 else ''}, not {given}",
-        span,
-        why="Every argument must be given, in order.",
-        mend="Compare with its declaration.",
-    )
-    return False
-
-
-def _hash(x: Expressions, node: ast.Call) -> ir.Expr:
-    args = tuple(x.value(a.value) for a in node.args)
-    for a in args:
-        if a.type != t.WRONG and t.width(a.type) is None and not isinstance(a.type, (t.Ref, t.Prefix)):
-            x.report.add(
-                "E0322",
-                f"{a.type} cannot be hashed",
-                a.span,
-                why="`hash` works on the canonical bytes of values of fixed size.",
-                mend="Hash the parts that matter.",
-            )
-    return ir.Hash(node.span, t.U64, args)
-
-
-def _minmax(x: Expressions, node: ast.Call) -> ir.Expr:
-    from polysome.semantics import operators
-
-    assert isinstance(node.callee, ast.Name)
-    if not arity(x, node.callee.text, len(node.args), 2, node.span):
-        return x.wrong(node.span)
-    left, right = operators.unify(x, x._expr(node.args[0].value, None), x._expr(node.args[1].value, None))
-    if isinstance(left.type, t.Enum) and left.type.width is not None:
-        left, right = (x.coerce(e, t.Bits(left.type.width)) for e in (left, right))
-    if left.type != right.type:
-        right = x.coerce(right, left.type)
-    if not isinstance(left.type, (t.Bits, t.Literal, t.Quantity, t.Address, t.Wrong)):
-        operators._no_operator(x, node.span, node.callee.text, (left.type, right.type))
-        return x.wrong(node.span)
-    return ir.MinMax(node.span, left.type, node.callee.text, left, right)
-
-
-def _packet_from(x: Expressions, node: ast.Call) -> ir.Expr:
-    if not arity(x, "packet_from", len(node.args), 2, node.span):
-        return x.wrong(node.span)
-    text = flatten(node.args[0].value) or ""
-    instances = members_of(x, text)
-    limit = x._expr(node.args[1].value, None)
-    size = x.constant(node.args[1].value, t.BYTES if limit.type == t.BYTES else t.LITERAL)
-    if instances is None or len(instances) != 1 or size is None:
-        x.report.add(
-            "E0401",
-            f"the parser has no header `{text}`",
-            node.args[0].span,
-            why="`packet_from(h, N)` is the packet from header h on, at most N bytes.",
-            mend=did_you_mean(text, header_names(x)),
-        )
-        return x.wrong(node.span)
-    if not _may(x, "packet", node.span, "packet_from") or not check_valid(x, instances, text, node.span):
-        return x.wrong(node.span)
-    return ir.PacketFrom(node.span, t.BYTE_STRING, instances[0], size)
-
-
-def _peek(x: Expressions, node: ast.Call) -> ir.Expr:
-    bits = x.constant(node.args[0].value, t.LITERAL) if len(node.args) == 1 else None
-    if bits is None or "select" not in x.allowed or not 1 <= bits <= 128:
-        x.report.add(
-            "E0323",
-            "`peek(bits)` stands only in a `select` of a parser, with 1 to 128 bits",
-            node.span,
-            why="It looks at the bits that no header has taken yet.",
-            mend="Elsewhere, read `payload[a..b]`.",
-        )
-        return x.wrong(node.span)
-    return ir.Peek(node.span, t.Bits(bits), bits)
-
-
-_BUILTINS = {"hash": _hash, "min": _minmax, "max": _minmax, "packet_from": _packet_from, "peek": _peek}

@@ -55,7 +55,7 @@ def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
         return None
     if name in FUNCTIONS:
         return FUNCTIONS[name](x, node)
-    if name in names._BUILTINS or name in x.scope.actions:
+    if name in calls.BUILTINS or name in x.scope.actions:
         return None
     fns = [n for n, d in x.scope.names.values.items() if isinstance(d, ast.FnDecl)]
     x.report.add(
@@ -63,7 +63,7 @@ def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
         f"there is no function `{name}`",
         node.callee.span,
         why="In a property, functions are `fn`s, builtins, and what section 12 of the manual adds.",
-        mend=did_you_mean(name, [*FUNCTIONS, *names._BUILTINS, *fns]),
+        mend=did_you_mean(name, [*FUNCTIONS, *calls.BUILTINS, *fns]),
     )
     return x.wrong(node.span)
 

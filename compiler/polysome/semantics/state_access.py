@@ -162,7 +162,7 @@ def _pool_take(x: Expressions, node: ast.Call) -> LookupTarget | None:
     decl = state_of(x, node.callee.base)
     if not isinstance(decl, ir.PoolDecl):
         return None
-    from polysome.semantics.names import arity
+    from polysome.semantics.calls import arity
 
     arity(x, f"{decl.name}.take", len(node.args), 0, node.span)
     if decl.per is not None and not _per_is_usable(x, decl, node):
@@ -218,7 +218,7 @@ def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
     if isinstance(decl, ir.KindDecl):
         return _kind_method(x, decl, node)
     if isinstance(decl, ir.MapDecl) and decl.value is None and name == "add":
-        from polysome.semantics.names import arity
+        from polysome.semantics.calls import arity
 
         if not arity(x, f"{decl.name}.add", len(node.args), 1, node.span):
             return x.wrong(node.span)
@@ -282,7 +282,7 @@ def _kind_method(x: Expressions, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
     terms = found.params
     least = len(terms) - found.optional_params
     if not least <= len(node.args) <= len(terms):
-        from polysome.semantics.names import arity
+        from polysome.semantics.calls import arity
 
         arity(x, f"{decl.name}.{name}", len(node.args), len(terms), node.span)
         return x.wrong(node.span)
@@ -337,7 +337,7 @@ def place(x: Expressions, node: ast.Expr) -> tuple[ir.Place, t.Type] | None:
 
 
 def _bucket(x: Expressions, node: ast.Call, where: ir.Place, type: t.Bucket, take: bool) -> ir.Expr:
-    from polysome.semantics.names import arity
+    from polysome.semantics.calls import arity
 
     named = {a.name.text: a for a in node.args if a.name is not None}
     plain = [a for a in node.args if a.name is None]

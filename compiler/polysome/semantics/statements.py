@@ -490,7 +490,7 @@ class Statements(Expressions):
                 mend="Use a bounded `for`.",
             )
             return [], False
-        if not names.arity(self, decl.name.text, len(node.args), len(decl.params), node.span):
+        if not calls.arity(self, decl.name.text, len(node.args), len(decl.params), node.span):
             return [], False
         outer_scope, outer_locals, outer_types = self.scope, self.locals, self.types
         inner_types = Expressions(self.shared, scope, self.allowed).types

@@ -1,0 +1,120 @@
+"""How to mend: what a user most likely meant, by what stands there and what could."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from polysome.ir import types as t
+from polysome.syntax import ast
+from polysome.syntax.diagnostics import did_you_mean
+
+# What newcomers write from habit.
+FOREIGN = {
+    "True": "Write `true`.",
+    "False": "Write `false`.",
+    "return": "A verdict ends a handler: `send PORT;`, `bounce;`, `drop \"reason\";`. A function's value is its last expression.",
+    "null": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
+    "None": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
+    "accept": "A packet is sent with `send PORT;`.",
+    "hdr": "Headers are named without a prefix: `ipv4.ttl`.",
+    "headers": "Headers are named without a prefix: `ipv4.ttl`.",
+    "standard_metadata": "Write `in_port` for the port of arrival, and `send PORT;` to choose where it leaves.",
+}
+DECLARE = "Bind it with `let`, or declare it in the NF."
+
+
+_EXAMPLES = {"duration": "30s", "bytes": "64KB", "bitrate": "10Mbps", "packetrate": "1Kpps"}
+_ADDRESSES = {"ipv4": "10.0.0.1", "ipv6": "2001:db8::1", "mac": "02:00:00:00:00:01"}
+
+
+def mend_type(have: t.Type, want: t.Type, ports: Iterable[str]) -> str:
+    """What to write where a value of type `want` is needed."""
+    match have, want:
+        case t.Optional(), _:
+            return "Take it apart with `let x = … else …;` or `if let x = …`."
+        case t.Bits(a), t.Bits(b):
+            return f"Write `as {want}`: it {'cuts' if a > b else 'extends with zeros'}."
+        case t.Bits(1), t.Bool():
+            return "Compare it: `… == 1`."
+        case t.Bits() | t.Quantity() | t.Literal(), t.Bool():
+            return "Compare it with something, for example `… != 0`."
+        case _, t.Bool():
+            return "Write a test or a comparison, which is true or false."
+        case t.Literal(), t.Quantity(name) if name in _EXAMPLES:
+            return f"Give it a unit, for example `{_EXAMPLES[name]}`."
+        case t.Bits(), t.Quantity() | t.Address():
+            return f"If it is one, write `as {want}`."
+        case t.Quantity() | t.Address(), t.Bits():
+            return f"To use its number, write `as {want}`."
+        case t.Address("ipv4"), t.Address("ipv6"):
+            return "Write `as ipv6`: it becomes ::ffff:a.b.c.d."
+        case _, t.Address(name):
+            return f"Addresses are written like `{_ADDRESSES[name]}`, without quotes."
+        case _, t.Port():
+            return f"Name a port: {', '.join(f'`{p}`' for p in ports)}." if ports else "Declare a `port`, and name it."
+        case _, t.Enum(name, members, _):
+            return f"Name a member, for example `{name}.{members[0][0]}`."
+        case _, t.Struct(name, _):
+            return f"Write `{name} {{ … }}` with all its members."
+        case _:
+            return f"Use a value of type {want}."
+
+
+def a_value_of(decl: ast.StructDecl | ast.EnumDecl) -> str:
+    if isinstance(decl, ast.EnumDecl):
+        return f"Name a member: `{decl.name.text}.{decl.members[0][0].text}`."
+    return f"A value of it is written `{decl.name.text} {{ {decl.fields[0].name.text}: …, … }}`."
+
+
+
+
+def mend_header(text: str, known: Iterable[str]) -> str:
+    """The header that was most likely meant, or some that there are."""
+    known = list(known)
+    longer = [h for h in known if h.endswith("." + text) or h.startswith(text + "[")]
+    if longer:
+        return f"Did you mean `{longer[0]}`?"
+    roots = dict.fromkeys(h.split(".")[0].split("[")[0] for h in known)
+    return did_you_mean(text, known) or "There are: " + ", ".join(f"`{h}`" for h in list(roots)[:12]) + "."
+
+
+
+
+def mend_field(name: str, fields: Iterable[str]) -> str:
+    """The field that was most likely meant, or those that there are."""
+    names = sorted(fields)
+    return did_you_mean(name, names) or (f"It has {', '.join(f'`{n}`' for n in names)}." if names else "It has none.")
+
+
+
+
+def mend_member(type: t.Type, name: str) -> str:
+    match type:
+        case t.Struct(_, fields):
+            return mend_field(name, [n for n, _ in fields])
+        case t.Tuple(items):
+            return "Its members are " + ", ".join(f"`.{i}`" for i in range(len(items))) + "."
+        case t.Entry():
+            return "It has `.key` and `.value`."
+        case t.Optional():
+            return "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
+        case _:
+            return f"To call a function of this name, declare it: `fn {name}(x: {type}) -> …`."
+
+
+
+
+def mend_index(type: t.Type) -> str:
+    match type:
+        case t.Struct(_, fields):
+            return f"Name a member: {', '.join(f'`.{n}`' for n, _ in fields)}."
+        case t.Tuple():
+            return "Members of a tuple are `.0`, `.1` and so on."
+        case t.Bits() | t.Address():
+            return "For a single bit i, write `x[i:i]`."
+        case t.ByteString():
+            return "Say where the bytes end: `x[0..4]`."
+        case _:
+            return "Remove the index."
+
+
