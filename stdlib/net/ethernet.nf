@@ -20,7 +20,7 @@ header ethernet {
   ether_type: u16 next EtherType;
 }
 
-/// IEEE 802.1Q, section 9.6: a customer or service tag. A pushed one is a customer tag unless another one was popped.
+/// IEEE 802.1Q, section 9.6: a customer or service tag. A pushed one is a customer tag; others stay what they were (L10.5).
 header vlan {
   /// Priority code point.
   pcp: bit<3> = 0;

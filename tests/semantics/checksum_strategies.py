@@ -232,6 +232,20 @@ def found_in_tunnel(layers: list[Layer]) -> dict[str, Layer]:
     return names
 
 
+ENDS = {"sport": 2, "dport": 4, "sequence": 8, "acknowledgement": 12, "window": 16, "identifier": 6}
+
+
+def written_in_full(layers: list[Layer], header: str, name: str) -> bool:
+    """Is the field there with all its bytes? A write to what a quote has lost vanishes (L4.9)."""
+    quote = next((layer for layer in layers if isinstance(layer, Quote)), None)
+    if quote is None or ".quoted." not in header or header.endswith(("ipv4", "ipv6")):
+        return True
+    ip = quote.layers[0]
+    assert isinstance(ip, (Ipv4, Ipv6))
+    end = 8 if header.endswith(("icmp", "icmpv6")) and name == "sequence" else ENDS[name]
+    return quote.size >= ip_size(ip) + end
+
+
 def _quoted(whole: Quote) -> dict[str, Layer]:
     """L4.9: the IP header if its fixed part is there; layer 4 if the IP header and four bytes are."""
     header, inner = whole.layers[0], whole.layers[1]

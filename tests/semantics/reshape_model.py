@@ -101,8 +101,8 @@ class Chain:
         """What is left; bytes behind a popped IP packet are then behind everything."""
         left = [x for x in self.layers if not any(x is y for y in self.popped)]
         behind = b"".join(x.behind for x in self.popped if isinstance(x, (Ipv4, Ipv6)))
-        if behind and isinstance(left[0], Eth):
-            left[0].trailer += behind
+        if behind:
+            next(x for x in left if isinstance(x, Eth)).trailer += behind
         return left
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from polysome.analysis.words import duration
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
@@ -69,6 +70,13 @@ class FieldEffect(Occurrence):
 
 
 @dataclass(frozen=True)
+class PacketOperation(Occurrence):
+    """A push, pop or truncation: `push vxlan before outer.ethernet`."""
+
+    what: str
+
+
+@dataclass(frozen=True)
 class HandlerEffects:
     """`name` as the source says it: `on packet from inside`, `on end sticky`, `every 10s`, `schedule`."""
 
@@ -79,7 +87,7 @@ class HandlerEffects:
     verdicts: tuple[Verdict, ...]
     emissions: tuple[Emission, ...]
     writes: tuple[FieldEffect, ...]
-    operations: tuple[Occurrence, ...]  # push, pop, truncate
+    operations: tuple[PacketOperation, ...]
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ def effects(program: ir.Program) -> Effects:
     for end in program.end_handlers.values():
         found.append(_handler(program, f"on end {end.map}", end.span, end.body, ()))
     for timer in program.timers:
-        found.append(_handler(program, f"every {timer.period} ns", timer.span, timer.body, ()))
+        found.append(_handler(program, f"every {duration(timer.period)}", timer.span, timer.body, ()))
     schedule = program.schedule
     walk = _Walk(program)
     for e in (schedule.cls, *schedule.args):
@@ -122,6 +130,18 @@ def text(program: ir.Program, span: Span) -> str:
     return " ".join(program.sources[span.file].text[span.start : span.end].split())
 
 
+def operation_words(operation: ir.Push | ir.Pop | ir.Truncate, program: ir.Program) -> str:
+    """`push vxlan before outer.ethernet`, `pop a..b`, `truncate len`."""
+    names = [instance.name for instance in program.parser.instances]
+    match operation:
+        case ir.Push(header=header, before=before):
+            return f"push {header} before {names[before] if before is not None else 'payload'}"
+        case ir.Pop(first=first, last=last):
+            return f"pop {names[first]}" if first == last else f"pop {names[first]}..{names[last]}"
+        case ir.Truncate(size=size):
+            return f"truncate {text(program, size.span)}"
+
+
 @dataclass
 class _Walk:
     """Collects the effects of one handler. `sure`: every path gets here; `times`: the turns of the loops around."""
@@ -131,7 +151,7 @@ class _Walk:
     verdicts: list[Verdict] = field(default_factory=list)
     emissions: list[Emission] = field(default_factory=list)
     writes: list[FieldEffect] = field(default_factory=list)
-    operations: list[Occurrence] = field(default_factory=list)
+    operations: list[PacketOperation] = field(default_factory=list)
     sure: bool = True
     times: int | None = 1
 
@@ -174,8 +194,8 @@ class _Walk:
                 self._state(s)
             case ir.FieldWrite(span=span, instance=i, field=f):
                 self.writes.append(FieldEffect(*self._here(span), i, f))
-            case ir.Push(span=span) | ir.Pop(span=span) | ir.Truncate(span=span):
-                self.operations.append(Occurrence(*self._here(span)))
+            case ir.Push() | ir.Pop() | ir.Truncate():
+                self.operations.append(PacketOperation(*self._here(s.span), operation_words(s, self.program)))
             case ir.Emit(span=span, headers=headers, target=target):
                 names = tuple(name for name, _ in headers)
                 self.emissions.append(Emission(*self._here(span), names, text(self.program, target.span)))

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from polysome.analysis.relevance import members
 from polysome.ir import program as ir
 
+SHORT = 12  # letters
+
 Token = tuple[int, ...]  # a header instance, or several of which a class holds one
 
 
@@ -92,11 +94,18 @@ def words(pattern: Pattern, parser: ir.Parser, plain: frozenset[int] = frozenset
         if base is not None:
             low, high = stacks.get(base, (0, 0))
             stacks[base] = (low + sure, high + 1)
-        name = base or " | ".join(parser.instances[i].name for i in token)
+        name = base or _group(token, parser)
         shown = name if sure or base else "…" if set(token) <= plain else f"[{name}]"
         if not parts or parts[-1] != shown:
             parts.append(shown)
     return " / ".join(_stack(part, *stacks[part]) if part in stacks else part for part in parts) or "no header"
+
+
+def _group(token: Token, parser: ir.Parser) -> str:
+    """`tcp | udp`, or for longer names that of the group."""
+    members = " | ".join(parser.instances[i].name for i in token)
+    names = [name for name, group in parser.groups.items() if tuple(group) == token]
+    return members if len(members) <= SHORT or not names or len(token) == 1 else names[0]
 
 
 def _without_doubles(pattern: Pattern) -> set[Token]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from polysome.analysis.effects import Effects
-from polysome.analysis.words import duration
+from polysome.analysis.words import duration, without_comments
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
@@ -30,7 +30,7 @@ def _unused_names(program: ir.Program, report: Report) -> None:
     Params are constants in the typed program, so the words of the file are looked at: this may miss one whose name has
     another meaning too, but never warns about one that is used.
     """
-    source = _code(program.sources[program.file].text)
+    source = without_comments(program.sources[program.file].text, strings=False)
     declared = re.compile(r"\b(param|config)\s+([A-Za-z_]\w*)\s*:")
     for found in declared.finditer(source, program.span.start, program.span.end):
         kind, name = found[1], found[2]
@@ -44,12 +44,6 @@ def _unused_names(program: ir.Program, report: Report) -> None:
             )
 
 
-def _code(text: str) -> str:
-    """The text with comments and strings blanked, of the same length."""
-    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-
-
 def _unused_state(program: ir.Program, effects: Effects, report: Report) -> None:
     """W0501. State of a block is left out: who uses a block need not use all of it."""
     used = {access.state for handler in effects.handlers for access in handler.accesses if not access.table}
@@ -58,7 +52,7 @@ def _unused_state(program: ir.Program, effects: Effects, report: Report) -> None
             report.add(
                 "W0501",
                 f"state `{name}` is never used",
-                decl.span,
+                Span(decl.span.file, decl.span.start, decl.span.start + len(name)),  # it begins with its name
                 why="No handler, and no action that a handler calls, reads or writes it, but its memory is reserved.",
                 mend="Remove it.",
             )

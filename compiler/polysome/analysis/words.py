@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from polysome.ir import program as ir
@@ -20,7 +21,8 @@ def duration(ns: int) -> str:
             return f"{ns // scale}{unit}"
     for unit, scale in _DURATIONS[3:]:
         if ns >= 10 * scale:
-            return f"{three_digits(Fraction(-(-ns * 10 // scale), 10))}{unit}"
+            tenths = -(-ns * 10 // scale)
+            return f"{tenths // 10}.{tenths % 10}{unit}".replace(".0", "")
     return f"{ns}ns"
 
 
@@ -42,9 +44,21 @@ def count(n: int) -> str:
 
 def three_digits(x: Fraction) -> str:
     """`1.23`, `12.3`, `123`, `1230`; without zeros at the end."""
-    places = 2 if x < 10 else 1 if x < 1000 and x.denominator > 1 and x * 10 % 1 == 0 else 1 if x < 100 else 0
+    places = 2 if x < 10 else 1 if x < 100 else 0
     shown = f"{float(x):.{places}f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+_COMMENT_OR_TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def without_comments(text: str, strings: bool = True) -> str:
+    """The text with comments, and unless `strings` with texts in quotes, blanked; of the same length."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if strings and found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+
+    return _COMMENT_OR_TEXT.sub(blank, text)
 
 
 def line(program: ir.Program, span: Span) -> int:

@@ -1,6 +1,7 @@
 """What `polysome check` found out about a program, as plain data: what `--json` prints, and the text is made from.
 
-Top level: `nf`, `file`, `ports`, `paths`, `reads`, `writes`, `layouts`, `state`, `handlers`, `verdicts`, `schedule`.
+Top level: `nf`, `file`, `ports`, `paths`, `reads`, `writes`, `operations`, `layouts`, `state`,
+`handlers`, `verdicts`, `emits`, `schedule`.
 Sizes are bytes, times nanoseconds; `line` counts from 1, in `file`. Keys are only ever added.
 
 - `paths`: kinds of packets that handlers see, those with equal frames together: `headers` (a pattern), `classes` (how
@@ -8,7 +9,8 @@ Sizes are bytes, times nanoseconds; `line` counts from 1, in `file`. Keys are on
   `fits` (both are of the minimum size), `whole` (null, or `reason`, `file`, `line`).
 - `reads`: bytes that reach the NF: `header`, `fields`, `ranges` ([first, last]), `via` (the parser value, or what makes
   the bytes necessary, else ""), `file`, `line`, `text` (of that line): the first line that needs them.
-- `writes`: `header`, `field`, `bytes`, `places` (each `file`, `line`).
+- `writes`: `header`, `field`, `bytes`, `places` (each `file`, `line`); `operations`: pushes, pops and truncations in
+  words, with `places`; `emits`: `headers`, `to`, `places`.
 - `layouts`: per class number: `number`, `classes` (each a list of headers), `whole`, `fields` (`header` or null for the
   payload, `first`, `length`, `offset`), `edits` (`kind`, `name`, `length`, `offset`), `needs`.
 - `state`, `handlers`, `verdicts`, `schedule`: declarations with their memory, effects in program order, verdicts, and
@@ -26,7 +28,7 @@ from polysome.analysis.layout import WIRE, ClassLayout, Layout, Whole, layout
 from polysome.analysis.patterns import patterns, stack_name, wire_order, words
 from polysome.analysis.relevance import PAYLOAD, Need, members, packet_reads, passing
 from polysome.analysis.sizes import schedule_memory, settings, state_size
-from polysome.analysis.words import line
+from polysome.analysis.words import line, without_comments
 from polysome.ir import program as ir
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.kinds.policy import POLICIES
@@ -45,10 +47,12 @@ def findings(program: ir.Program) -> Data:
         "paths": _paths(program, found),
         "reads": _reads(program, found),
         "writes": _writes(program, done),
+        "operations": _operations(program, done),
         "layouts": [_layout(program, one) for one in found.classes],
         "state": [_state(program, decl) for decl in program.state.values()],
         "handlers": [_handler(program, handler) for handler in done.handlers],
         "verdicts": _verdicts(program, done),
+        "emits": _emits(program, done),
         "schedule": _schedule(program),
     }
 
@@ -153,7 +157,8 @@ def _reads(program: ir.Program, found: Layout) -> list[Data]:
     read = {(r.node.instance, r.node.field) for r in packet_reads(program) if isinstance(r.node, ir.HeaderField)}
     rows: dict[_Row, list[int]] = {}
     for (instance, what, via, span), numbers in by_line.items():
-        names = (what,) if what else _field_names(program, instance, numbers, read)
+        named = {first[instance, byte].what for byte in numbers}
+        names = (what,) if what else _field_names(program, instance, numbers, read, named)
         rows.setdefault(_Row(names, _ranges(numbers), via, span), []).append(instance)
     order = wire_order(program.parser)
     cells = [(row, header, group) for row, instances in rows.items() for header, group in _together(program, instances)]
@@ -165,7 +170,7 @@ def _reads(program: ir.Program, found: Layout) -> list[Data]:
             "ranges": [list(r) for r in row.ranges],
             "via": row.via,
             **_place(program, row.span),
-            "text": program.sources[row.span.file].line(line(program, row.span)).strip(),
+            "text": without_comments(program.sources[row.span.file].line(line(program, row.span))).strip(),
         }
         for row, header, _ in cells
     ]
@@ -193,17 +198,16 @@ def _ranges(numbers: list[int]) -> tuple[tuple[int, int], ...]:
 
 
 def _field_names(
-    program: ir.Program, instance: int, numbers: list[int], read: set[tuple[int, int]]
+    program: ir.Program, instance: int, numbers: list[int], read: set[tuple[int, int]], named: set[str]
 ) -> tuple[str, ...]:
-    """The fields that are read and have bits in these bytes; else those that have (written ones)."""
+    """The fields that have bits in these bytes and are needed: read somewhere, or named by the needs."""
     held = set(numbers)
-    fields = [
-        (index, f.name)
-        for index, f in enumerate(program.parser.instances[instance].header.fields)
-        if (f.width or f.rest) and held & set(_bytes_of(f, max(held)))
-    ]
-    wanted = tuple(name for index, name in fields if (instance, index) in read)
-    return wanted or tuple(name for _, name in fields)
+    header = program.parser.instances[instance]
+    return tuple(
+        f.name
+        for index, f in enumerate(header.header.fields)
+        if ((instance, index) in read or f"{header.name}.{f.name}" in named) and held & set(_bytes_of(f, max(held)))
+    )
 
 
 def _bytes_of(f: ir.Field, last: int) -> range:
@@ -215,9 +219,9 @@ def _together(program: ir.Program, instances: list[int]) -> list[tuple[str | Non
     names = {i: _header(program, i) for i in instances}
     found: list[tuple[str | None, int]] = []
     left = list(instances)
-    for group in sorted(program.parser.groups.values(), key=len):
+    for name, group in program.parser.groups.items():
         if set(group) <= set(left):
-            found.append((" | ".join(names[i] or "" for i in group), group[0]))
+            found.append((name, group[0]))
             left = [i for i in left if i not in group]
     stacks: dict[str, list[int]] = {}
     for i in left:
@@ -233,16 +237,14 @@ def _together(program: ir.Program, instances: list[int]) -> list[tuple[str | Non
 
 def _writes(program: ir.Program, done: Effects) -> list[Data]:
     """Fields that handlers write, with all places; groups' members together."""
-    places: dict[tuple[int, int], list[Span]] = {}
+    places: dict[tuple[int, int], dict[Span, None]] = {}
     for handler in done.handlers:
         for write in handler.writes:
-            spans = places.setdefault((write.instance, write.field), [])
-            if write.span not in spans:
-                spans.append(write.span)
+            places.setdefault((write.instance, write.field), {})[write.span] = None
     rows: dict[tuple[str, int, tuple[Span, ...]], list[int]] = {}
     for (instance, index), spans in places.items():
         f = program.parser.instances[instance].header.fields[index]
-        rows.setdefault((f.name, (f.width + 7) // 8, tuple(spans)), []).append(instance)
+        rows.setdefault((f.name, (f.width + 7) // 8, tuple(sorted(spans, key=lambda s: s.start))), []).append(instance)
     order = wire_order(program.parser)
     found = [
         (order[first], {"header": header, "field": name, "bytes": size, "places": [_place(program, s) for s in spans]})
@@ -252,14 +254,35 @@ def _writes(program: ir.Program, done: Effects) -> list[Data]:
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]
 
 
+def _operations(program: ir.Program, done: Effects) -> list[Data]:
+    """Pushes, pops and truncations, each with its places."""
+    places: dict[str, dict[Span, None]] = {}
+    for handler in done.handlers:
+        for operation in handler.operations:
+            places.setdefault(operation.what, {})[operation.span] = None
+    return [{"what": what, "places": [_place(program, s) for s in spans]} for what, spans in places.items()]
+
+
+def _emits(program: ir.Program, done: Effects) -> list[Data]:
+    """Packets that the NF makes: headers, port, places."""
+    places: dict[tuple[tuple[str, ...], str], dict[Span, None]] = {}
+    for handler in done.handlers:
+        for emission in handler.emissions:
+            places.setdefault((emission.headers, emission.target), {})[emission.span] = None
+    return [
+        {"headers": list(headers), "to": target, "places": [_place(program, s) for s in spans]}
+        for (headers, target), spans in places.items()
+    ]
+
+
 # ---------------------------------------------------------------- state, effects, schedule
 
 
 def _state(program: ir.Program, decl: ir.AnyState) -> Data:
     size = state_size(decl)
-    ends = {}
+    ends: dict[str, ir.Timeout] = {}
     if isinstance(decl, ir.MapDecl):
-        ends = {name: t.maximum for name, t in (("idle", decl.idle), ("age", decl.age)) if t is not None}
+        ends = {name: timeout for name, timeout in (("idle", decl.idle), ("age", decl.age)) if timeout is not None}
     return {
         "name": decl.name,
         "kind": _kind(decl),
@@ -268,7 +291,8 @@ def _state(program: ir.Program, decl: ir.AnyState) -> Data:
         "entry_bytes": size.entry,
         "memory": size.memory,
         "per_core": decl.per_core,
-        "ends": ends,
+        "ends": {name: timeout.maximum for name, timeout in ends.items()},
+        "computed": [name for name, timeout in ends.items() if not isinstance(timeout.value, ir.Const)],
         "when_full": decl.when_full if isinstance(decl, ir.MapDecl) else None,
         "note": size.note,
         **_place(program, decl.span),

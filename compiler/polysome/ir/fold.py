@@ -1,4 +1,4 @@
-"""Constant folding: the value of an expression that needs no packet, state or config; and integer arithmetic as defined."""
+"""Constant folding, and integer arithmetic as the language defines it."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Address(Type):
 
 @dataclass(frozen=True)
 class Quantity(Type):
-    """A 64-bit number with a unit: time and duration in ns, bytes in bytes, bitrate in bit/s, packetrate in packets/s."""
+    """A 64-bit number with a unit: time, duration in ns; bytes; bitrate in bit/s; packetrate in packets/s."""
 
     name: str
     width: int = 64

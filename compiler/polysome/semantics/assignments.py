@@ -18,13 +18,15 @@ def assign(x: Statements, node: ast.Assign) -> Lowered:
     """`target op= value`, the value possibly a lookup with `else`."""
     lookup = state_access.lookup(x, node.value) if node.op == "=" else None
     if lookup is None:
-        if node.orelse is not None:
-            x._else_without_lookup(node.value.span, node.orelse.span)
-        return _store(x, node, node.value), False
+        before = len(x.report.errors)
+        stored = _store(x, node, node.value)
+        if node.orelse is not None and len(x.report.errors) == before:
+            x.else_without_lookup(node.value.span, node.orelse.span)
+        return stored, False
     from polysome.semantics.statements import Target
 
     into = Target(x.shared.slot(), "value", lookup.type)
-    absent, _ = x._else_arm(node.orelse, into, node.value.span)
+    absent, _ = x.else_arm(node.orelse, into, node.value.span, lookup)
     body: list[ir.Statement] = [x.lookup_node(node.span, lookup, into.slot, into.name, (), tuple(absent))]
     found = ir.Local(node.value.span, into.type or t.WRONG, into.slot, into.name)
     return body + _store(x, node, found), False
@@ -50,15 +52,25 @@ def _store(x: Statements, node: ast.Assign, value: ast.Expr | ir.Expr) -> list[i
 def _no_target(x: Statements, target: ast.Expr) -> list[ir.Statement]:
     known = x._expr(target, None)
     if known.type != t.WRONG:
+        text = x.report.sources[target.span.file].text[target.span.start : target.span.end]
         x.report.add(
             "E0605",
-            "this cannot be assigned to",
+            f"`{text}` cannot be assigned to" if len(text) <= 40 else "this cannot be assigned to",
             target.span,
-            why="Locals, header fields, scalar state, array elements and map entries can be written; ports, params, config, "
-            "packet values (`flow`, `len`, `payload`) and members of copies cannot.",
-            mend="A lookup binds a copy: write to the entry itself, `m[k].f = …`.",
+            why="Locals, header fields, scalars of state, array elements and map entries can be written, nothing else.",
+            mend=_mend_target(x, names.root(target) or ""),
         )
     return []
+
+
+def _mend_target(x: Statements, root: str) -> str:
+    if any(root in scope for scope in x.locals):
+        return "What a lookup binds is a copy: write to the entry itself, `m[k].f = …`, or store a new value."
+    if root in x.scope.params or root in x.scope.config or root in x.scope.names.values:
+        return "It is the same for every packet; what changes is declared in `state`."
+    if root == "flow" or root in names.PACKET_WORDS or root == "now":
+        return "It describes the packet as it arrived; write the fields of a header, for example `ipv4.src = …`."
+    return "Write to a local, a header's field, or state."
 
 
 def _value(
@@ -105,9 +117,10 @@ def _store_field(
 ) -> list[ir.Statement]:
     instances, text, name = header
     span = node.target.span
-    if not names._may(x, "packet", span, text) or not names.check_field(x, instances, text, name):
-        return []
-    if not names.check_valid(x, instances, text, span):
+    writable = names._may(x, "packet", span, text) and names.check_field(x, instances, text, name)
+    if not writable or not names.check_valid(x, instances, text, span):
+        if not isinstance(value, ir.Expr):
+            x._expr(value, None)
         return []
     assert x.shared.parser is not None
     parser = x.shared.parser
@@ -130,13 +143,18 @@ def _store_field(
 def _read_only(x: Statements, field: ir.Field, span: Span) -> None:
     kinds = {"length": field.length, "next": field.next, "checksum": field.checksum}
     kind = next((k for k, v in kinds.items() if v is not None), "rest")
+    why = "`apply` sets lengths, next-header numbers and checksums when what they say changes."
+    mend = "Write what it describes: the fields it covers, `push`, `pop` or `truncate`."
+    if kind == "rest":
+        why = "A header keeps its length, so that what follows stays in place."
+        mend = "Write other fields, or `pop` the header and `push` a new one."
     x.report.add(
         "E0410",
         f"`{field.name}` is a {kind} field and cannot be written",
         span,
         also=[(field.span, "declared here")],
-        why="`apply` sets lengths, next-header numbers and checksums when what they say changes.",
-        mend="Write what it describes: the fields it covers, `push`, `pop` or `truncate`." if kind != "rest" else "",
+        why=why,
+        mend=mend,
     )
 
 

@@ -29,16 +29,18 @@ class Clauses:
     def __init__(self, x: Expressions, clauses: tuple[ast.Clause, ...], known: Iterable[str], what: str, span: Span) -> None:
         self.x, self.span, self.what = x, span, what
         self.by_name: dict[str, ast.Clause] = {}
+        self.unknown = 0  # clauses; each may be a misspelt one that is then not missing as well
         names = list(known)
         for clause in clauses:
             name = clause.name.text
             if name not in names:
+                self.unknown += 1
                 x.report.add(
                     "E0510",
                     f"{what} has no clause `{name}`",
                     clause.name.span,
                     why="Each kind has its own clauses.",
-                    mend=did_you_mean(name, names),
+                    mend=_mend_clause(name, names),
                 )
             elif name in self.by_name:
                 x.report.add(
@@ -46,37 +48,61 @@ class Clauses:
                     f"`{name}` is given twice",
                     clause.name.span,
                     also=[(self.by_name[name].span, "first given here")],
-                    why="Which one counts?",
-                    mend="Remove one.",
+                    why="A clause has one value.",
+                    mend="Remove one of them.",
                 )
             else:
                 self.by_name[name] = clause
+                self._no_addition(clause, "max", clause.maximum, ("idle", "age"))
+                self._no_addition(clause, "per", clause.per, ("new",))
+
+    def _no_addition(self, clause: ast.Clause, word: str, value: ast.Expr | None, takers: tuple[str, ...]) -> None:
+        if value is not None and clause.name.text not in takers:
+            self.x.report.add(
+                "E0513",
+                f"`{clause.name.text}` takes no `{word}`",
+                value.span,
+                why=f"Only {' and '.join(f'`{n}`' for n in takers)} take{'s' if len(takers) == 1 else ''} one.",
+                mend="Remove it.",
+            )
 
     def __contains__(self, name: str) -> bool:
         return name in self.by_name
 
     def missing(self, name: str, why: str, mend: str) -> None:
         """E0512: a clause that must be there is not."""
-        self.x.report.add("E0512", f"{self.what} needs `{name}`", self.span, why=why, mend=mend)
+        self.unknown -= 1
+        if self.unknown < 0:
+            self.x.report.add("E0512", f"{self.what} needs `{name}`", self.span, why=why, mend=mend)
 
     def constant(self, name: str, term: str) -> Any:
         """The value of a clause with one constant, None if absent or wrong."""
+        value = self.one(name)
+        return None if value is None else self.x.constant(value, _TERMS[term])
+
+    def one(self, name: str) -> ast.Expr | None:
+        """The single value of a clause, None if it is absent or was reported."""
         clause = self.by_name.get(name)
         if clause is None:
             return None
-        if len(clause.args) != 1 or clause.args[0].end is not None:
-            self._one_value(clause)
-            return None
-        return self.x.constant(clause.args[0].value, _TERMS[term])
-
-    def _one_value(self, clause: ast.Clause) -> None:
+        if len(clause.args) == 1 and clause.args[0].end is None:
+            return clause.args[0].value
         self.x.report.add(
             "E0513",
-            f"`{clause.name.text}` takes one value",
+            f"`{name}` takes one value",
             clause.span,
-            why="It is a single limit.",
-            mend=f"Write `{clause.name.text} …;`.",
+            why="It is one number, quantity or expression, not a list or a range.",
+            mend=f"Write `{name} …;` with one value.",
         )
+        return None
+
+    def none(self, name: str) -> None:
+        """E0513 if the clause, a mere word, has values."""
+        clause = self.by_name.get(name)
+        if clause is not None and clause.args:
+            self.x.report.add(
+                "E0513", f"`{name}` takes no value", clause.span, why="The word says it all.", mend=f"Write `{name};`."
+            )
 
     def options(self, options: Iterable[Option]) -> dict[str, int]:
         """The constants of a kind's options, with defaults; E0512 for a required one."""
@@ -86,7 +112,7 @@ class Clauses:
             if value is None and option.name not in self.by_name:
                 value = option.default
                 if option.required:
-                    self.missing(option.name, option.why or "It sizes the state.", f"Add `{option.name} …;`.")
+                    self.missing(option.name, _sentence(option.why or "it sizes the state"), f"Add `{option.name} …;`.")
             if value is not None:
                 found[option.name] = value
         return found
@@ -95,7 +121,8 @@ class Clauses:
         """`when full …`: the policy's name; E0514 if it must be given and is not, E0515 if it is unknown."""
         clause = self.by_name.get("when full")
         if clause is None:
-            if required:
+            self.unknown -= required
+            if required and self.unknown < 0:
                 self.x.report.add(
                     "E0514",
                     f"{self.what} does not say what happens when it is full",
@@ -115,3 +142,24 @@ class Clauses:
             )
             return None
         return allowed[text]
+
+
+_HABITS = {
+    "idle": ("timeout", "ttl", "expire", "expires", "expiry", "lifetime", "idle_timeout"),
+    "age": ("max_age", "hard_timeout"),
+    "capacity": ("size", "max_entries", "entries", "max_size", "limit"),
+    "mean": ("size",),
+    "when full": ("full", "overflow", "eviction", "evict", "on_full"),
+}
+
+
+def _mend_clause(word: str, names: list[str]) -> str:
+    """The clause that another system calls so, or one that looks like it, or all."""
+    habit = next((n for n, words in _HABITS.items() if n in names and word in words), None)
+    if habit is not None:
+        return f"Did you mean `{habit}`?"
+    return did_you_mean(word, names) or "There are: " + ", ".join(f"`{n}`" for n in names) + "."
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")

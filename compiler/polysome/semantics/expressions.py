@@ -50,6 +50,7 @@ class Expressions:
         self.scope = scope
         self.allowed = allowed
         self.locals: list[dict[str, Local]] = [{}]
+        self.calls: list[Span] = []  # of the actions that are being inlined
         self.own: ir.Header | None = None
         self.stack_tops: dict[str, int] = {}  # in a select: the place of `v[last]`
         self.mask = shared.parser.all_classes if shared.parser else 0

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.syntax import ast
+from polysome.syntax.spans import Span
 
 if TYPE_CHECKING:
     from polysome.semantics.expressions import Expressions
 
 
-def function(user: Expressions, decl: ast.FnDecl) -> str | None:
-    """The name under which the function is in `shared.fns`, or None if it has errors."""
+def function(user: Expressions, decl: ast.FnDecl, use: Span) -> str | None:
+    """The name under which the function that is used at `use` is in `shared.fns`, or None if it has errors."""
     from polysome.semantics.expressions import Expressions
 
     shared, name = user.shared, user.scope.prefix.replace(".", "__") + decl.name.text
@@ -22,7 +23,8 @@ def function(user: Expressions, decl: ast.FnDecl) -> str | None:
             user.report.add(
                 "E0324",
                 f"function `{decl.name.text}` calls itself",
-                decl.name.span,
+                use,
+                also=[(decl.name.span, "declared here")],
                 why="There is no recursion: every path must have a bound that the compiler can see.",
                 mend="Use a bounded `for` in an action, or unroll it.",
             )
@@ -40,7 +42,9 @@ def function(user: Expressions, decl: ast.FnDecl) -> str | None:
         user.report.add(
             "E0325",
             f"function `{decl.name.text}` has no value",
-            decl.body.span,
+            Span(decl.body.span.file, decl.body.span.end - 1, decl.body.span.end),
+            label="the value is missing before this",
+            also=[(decl.result.span, "of this type")],
             why="A function's value is its last expression, without a semicolon.",
             mend="Remove the last `;`, or add the expression.",
         )

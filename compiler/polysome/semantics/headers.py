@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.semantics import hints
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.spans import Span
 
 CHECKSUM_PARTS = ("pseudo", "header", "rest")
 
@@ -136,8 +138,14 @@ class HeaderBuilder:
 
     def _rules(self, decl: ast.HeaderDecl, header: ir.Header) -> ir.Header:
         self.x.own = header
+        seen: dict[str, Span] = {}
         for rule in decl.rules:
             first = rule.values[0]
+            if rule.kind in seen:
+                duplicate(self.report, ast.Ident(rule.span, rule.kind), seen[rule.kind])
+            elif rule.kind != "pseudo" and len(rule.values) > 1:
+                self._one_value(rule)
+            seen[rule.kind] = rule.span
             match rule.kind:
                 case "size":
                     header = replace(header, size=self._bytes(first))
@@ -148,6 +156,15 @@ class HeaderBuilder:
                 case _:
                     header = replace(header, pseudo=self._pseudo(rule, header))
         return header
+
+    def _one_value(self, rule: ast.HeaderRule) -> None:
+        self.report.add(
+            "E0513",
+            f"`{rule.kind}` takes one value",
+            rule.span,
+            why="Only `pseudo` lists several.",
+            mend=f"Write `{rule.kind} …;` with one value." if rule.kind != "valid" else "Join the conditions with `and`.",
+        )
 
     def _bytes(self, node: ast.Expr) -> ir.Expr:
         """An integer of any width, in bytes."""
@@ -164,7 +181,7 @@ class HeaderBuilder:
                     f"{header.name} has no such field",
                     value.span,
                     why="`pseudo` lists fields of this header that upper checksums cover.",
-                    mend="",
+                    mend=hints.mend_field(value.text if isinstance(value, ast.Name) else "", [f.name for f in header.fields]),
                 )
             else:
                 found.append(index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from polysome.ir import types as t
@@ -118,3 +119,93 @@ def mend_index(type: t.Type) -> str:
             return "Remove the index."
 
 
+
+
+_METHODS = {
+    ("get", "lookup", "find", "at"): "Look up with `let v = {name}[k] else …;`.",
+    ("contains", "contains_key", "has", "has_key", "exists", "count"): "Test with `k in {name}`.",
+    ("put", "set", "update", "store"): "Write `{name}[k] = v;`.",
+    ("delete", "remove", "erase", "discard", "pop", "del"): "Write `remove {name}[k];`.",
+    ("size", "length"): "Write `{name}.len`.",
+}
+
+
+def mend_method(word: str, state: str, known: Iterable[str]) -> str:
+    """What other languages call so, or what there is."""
+    methods = sorted(known)
+    close = did_you_mean(word, methods)
+    if close.startswith("Did"):
+        return close
+    habit = next((m.format(name=state) for words, m in _METHODS.items() if word in words and "len" in methods), "")
+    return habit or "It has " + ", ".join(f"`{m}`" for m in methods) + "."
+
+
+_TYPES = {
+    "boolean": "bool",
+    "int": "u32",
+    "uint": "u32",
+    "unsigned": "u32",
+    "long": "u64",
+    "size_t": "u64",
+    "byte": "u8",
+    "char": "u8",
+    "timestamp": "time",
+    "ip": "ipv4",
+    "ip4Addr_t": "ipv4",
+    "macAddr_t": "mac",
+    "Duration": "duration",
+}
+
+
+def mend_type_name(word: str, known: Iterable[str]) -> str:
+    """What other languages call so, or the type that looks like it."""
+    sized = re.fullmatch(r"[ui]?(?:int|bit|nt)?_?(\d+)(?:_t)?", word)
+    if sized and 1 <= int(sized[1]) <= 128:
+        width = int(sized[1])
+        return f"Did you mean `{f'u{width}' if width in (8, 16, 32, 64) else f'bit<{width}>'}`?"
+    if word in _TYPES:
+        return f"Did you mean `{_TYPES[word]}`?"
+    return did_you_mean(word, known) or "Declare it with `struct` or `enum`, or use `bit<N>`."
+
+
+def mend_operation(op: str, types: tuple[t.Type, ...]) -> str:
+    """What to write where an operator does not fit its operands."""
+    a, b = types[0], types[-1]
+    match sorted((a, b), key=lambda i: type(i).__name__):
+        case [t.Bits(v), t.Bits(w)] if v != w:
+            return f"Widen the narrower one: `as {t.Bits(max(v, w))}`."
+        case [t.Literal(), t.Quantity(name)] if name in _EXAMPLES:
+            return f"Give the number a unit, for example `{_EXAMPLES[name]}`."
+        case [t.Bits(), t.Quantity(name)]:
+            return f"If the number counts {'nanoseconds' if name in ('time', 'duration') else name}, write `as {name}`."
+        case [t.Quantity(), t.Quantity()] if a != b:
+            return f"{str(a).capitalize()} and {b} measure different things; to use the bare numbers, write `as u64`."
+        case [t.Address(), t.Address()] if a != b:
+            return "An IPv4 address becomes IPv6 with `as ipv6`."
+        case [t.Bits(), t.Bool()] | [t.Bool(), t.Literal()]:
+            return "Compare the number: `x == 1` is true or false."
+        case [t.Address(), t.Bits() | t.Literal()]:
+            return "To calculate with an address, convert it: `a as u32`, `a as bit<128>`."
+        case _ if any(isinstance(i, t.Optional) for i in types):
+            return "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
+        case _ if op == "in":
+            return "After `in` stands a set, a list, a map, a prefix, or `{a, b}`."
+        case _ if isinstance(a, (t.Struct, t.Tuple)) or isinstance(b, (t.Struct, t.Tuple)):
+            return "Take the members of which you need it."
+        case _:
+            return f"Find two values of one type for which `{op}` has a meaning."
+
+
+def mend_cast(have: t.Type, want: t.Type) -> str:
+    """How else to get from one type to another."""
+    match have, want:
+        case t.Struct() | t.Tuple(), t.Bits():
+            return "Take a member, or hash it: `hash(x)` is a u64."
+        case (t.Quantity() | t.Address(), t.Quantity() | t.Address()):
+            return f"Go over an integer, if that is meant: `as u64 as {want}`."
+        case t.Bits() | t.Literal(), t.Bool():
+            return "Compare it: `x != 0`."
+        case t.Port(), _:
+            return "A port is no number; compare it with the names of ports."
+        case _:
+            return "Work the value out from its parts."

@@ -107,11 +107,14 @@ def _const(x: Expressions, scope: NfScope, decl: ast.ConstDecl, span: Span) -> i
             mend="Give it a value that does not come back to it.",
         )
         return x.wrong(span)
+    from polysome.semantics.expressions import Expressions
+
     x.shared.open_consts.append(name)
-    type = x.types.resolve(decl.type)
-    value = x.constant(decl.value, type)
+    own = Expressions(x.shared, scope, frozenset())  # not `x`: its locals are none of the const's business
+    kind = own.types.resolve(decl.type)
+    value = own.constant(decl.value, kind)
     x.shared.open_consts.pop()
-    return x.wrong(span) if value is None else ir.Const(span, type, value)
+    return x.wrong(span) if value is None else ir.Const(span, kind, value)
 
 
 def _may(x: Expressions, what: str, span: Span, name: str) -> bool:
@@ -170,9 +173,18 @@ def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
     return x.wrong(node.span)
 
 
+def root(node: ast.Expr) -> str | None:
+    """The first name of `a.b[c].d`."""
+    while isinstance(node, (ast.Member, ast.Index, ast.Range)):
+        node = node.base
+    return node.text if isinstance(node, ast.Name) else None
+
+
 def broken(x: Expressions, name: str) -> bool:
     """Is this a name of the NF whose declaration could not be used? What is wrong there was reported."""
     scope = x.scope
+    if any(name in local for local in x.locals):
+        return False
     known = (scope.ports, scope.params, scope.config, scope.state, scope.indexes, scope.actions, scope.blocks)
     return name in scope.declared and not any(name in space for space in known) and bool(x.report.errors)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.semantics import hints
 from polysome.syntax import ast
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def unify(
             left = x.coerce(left, right.type)
         elif zero_has_a_unit and isinstance(right.type, t.Quantity) and isinstance(left.type, t.Literal) and _is_zero(left):
             left = x.coerce(left, right.type)
+        elif isinstance(right.type, t.Ratio) and isinstance(left.type, t.Literal) and _is_zero(left):
+            left = x.coerce(left, t.Quantity(right.type.rate))
         elif isinstance(left.type, t.Enum) and left.type.width is not None and isinstance(right.type, (t.Bits, t.Literal)):
             left = x.coerce(left, t.Bits(left.type.width))
         elif isinstance(left, ir.Make) and isinstance(right.type, (t.Tuple, t.SetOf)) and left.type != right.type:
@@ -140,17 +143,24 @@ def _membership(x: Expressions, node: ast.Binary) -> ir.Expr:
             _no_operator(x, node.span, "in", (address.type, right.type))
         return ir.InPrefix(node.span, t.BOOL, address, right)
     if isinstance(right.type, t.SetOf):
-        element = right.type.item
-        if not isinstance(element, t.Literal):
-            return ir.InSet(node.span, t.BOOL, x.expr(node.left, element), right)
-        item = _plain(x.value(node.left))
-        return ir.InSet(node.span, t.BOOL, item, x.coerce(right, t.SetOf(item.type)))
+        if isinstance(right, ir.Make):
+            return _in_literal(x, node, right, right.type.item)
+        return ir.InSet(node.span, t.BOOL, x.expr(node.left, right.type.item), right)
     if isinstance(right.type, t.ListOf):
         return ir.InSet(node.span, t.BOOL, x.expr(node.left, right.type.item), right)
     left = x._expr(node.left, None)
     if t.WRONG not in (left.type, right.type):
         _no_operator(x, node.span, "in", (left.type, right.type))
     return ir.Const(node.span, t.BOOL, False)
+
+
+def _in_literal(x: Expressions, node: ast.Binary, right: ir.Make, have: t.Type) -> ir.Expr:
+    """`x in {…}`: an enum with a width, on either side, converts."""
+    item = _plain(x.value(node.left) if isinstance(have, t.Literal) else x._expr(node.left, have))
+    wanted = item.type if isinstance(have, t.Literal) else _plain(ir.Const(right.span, have, None)).type
+    if isinstance(wanted, t.Enum) and wanted.width is not None and item.type != have:
+        wanted = t.Bits(wanted.width)
+    return ir.InSet(node.span, t.BOOL, x.coerce(item, wanted), x.coerce(right, t.SetOf(wanted)))
 
 
 def _concat(x: Expressions, node: ast.Binary) -> ir.Expr:
@@ -280,23 +290,13 @@ def cast(x: Expressions, node: ast.Cast) -> ir.Expr:
         f"{value.type} cannot become {target}",
         node.span,
         why="`as` goes between integers, between integers and addresses or quantities, and between ipv4 and ipv6.",
-        mend="Go over an integer of the right meaning, or compute the value.",
+        mend=hints.mend_cast(value.type, target),
     )
     return x.wrong(node.span)
 
 
 def _no_operator(x: Expressions, span: object, op: str, types: tuple[t.Type, ...]) -> None:
     shown = " and ".join(str(i) for i in types)
-    mend = ""
-    if len(types) == 2 and all(isinstance(i, t.Bits) for i in types):
-        widths = sorted(i.width for i in types if isinstance(i, t.Bits))
-        mend = f"Widen the narrower one: `as {t.Bits(widths[1])}`."
-    elif any(isinstance(i, t.Quantity) for i in types) and any(isinstance(i, t.Literal) for i in types):
-        mend = "Give the number a unit, for example `30s` or `64KB`."
-    elif any(isinstance(i, t.Optional) for i in types):
-        mend = "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
-    elif all(isinstance(i, t.Address) for i in types):
-        mend = "An IPv4 address becomes IPv6 with `as ipv6`."
     x.report.add(
         "E0315",
         f"`{op}` is not defined for {shown}",
@@ -304,5 +304,5 @@ def _no_operator(x: Expressions, span: object, op: str, types: tuple[t.Type, ...
         why="Widths and units never change by themselves: same ± same, quantity × integer, same / same; nothing else."
         if op in "+-*/%"
         else "Both sides must have one type, and the operator a meaning for it.",
-        mend=mend,
+        mend=hints.mend_operation(op, types),
     )

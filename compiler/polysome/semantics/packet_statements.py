@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import names
+from polysome.semantics import hints, names
 from polysome.semantics.headers import header
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from polysome.semantics.statements import Statements
@@ -90,7 +89,7 @@ def _one(x: Statements, name: ast.Instance) -> int | None:
             f"the parser has no header `{name.text}`",
             name.span,
             why="Header names are fixed by the parser.",
-            mend=did_you_mean(name.text, names.header_names(x)),
+            mend=hints.mend_header(name.text, names.header_names(x)),
         )
         return None
     assert x.shared.parser is not None
@@ -103,7 +102,7 @@ def _one(x: Statements, name: ast.Instance) -> int | None:
             f"`{name.text}` may be one of several headers here",
             name.span,
             why="`push` and `pop` need to know which header it is.",
-            mend="Test for one of them first.",
+            mend="Test for one of them first, and name that one.",
         )
         return None
     return possible[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.semantics import hints
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.headers import header, own_fields
 from polysome.semantics.scope import NfScope
@@ -34,6 +35,7 @@ class ParserBuilder:
         self.states = {s.name.text: s for s in decl.states}
         self.instances: list[ir.Instance] = []
         self.numbers: dict[str, int] = {}
+        self.spans: dict[str, Span] = {}
         self.places: dict[_Place, int] = {}
         self.todo: list[_Place] = []
         self.nodes: dict[int, ir.ParseNode] = {}
@@ -49,6 +51,9 @@ class ParserBuilder:
                 mend="Rename the first state to `start`.",
             )
         self._collect_instances()
+        for hook in self.hooks:
+            if hook.after.text not in self.numbers:
+                self._no_header(hook.after)
         groups = self._groups()
         nowhere = (0,) * len(self.instances)
         empty = ir.Parser(self.decl.name.text, tuple(self.instances), (), (), nowhere, groups, {})
@@ -81,12 +86,14 @@ class ParserBuilder:
                     "E0413",
                     f"`{name}` names two different headers",
                     span,
+                    also=[(self.spans[name], "first named here")],
                     why="A header name means one type of header on every path.",
                     mend="Give one of them another name with `as`.",
                 )
             return
         number = len(self.instances)
         self.numbers[name] = number
+        self.spans[name] = span
         own = replace(
             layout,
             size=own_fields(layout.size, number),
@@ -113,7 +120,7 @@ class ParserBuilder:
             f"the parser has no header `{name.text}`",
             name.span,
             why="Header names are fixed by the parser's `extract`s.",
-            mend=did_you_mean(name.text, self.numbers),
+            mend=hints.mend_header(name.text, self.numbers),
         )
 
     # ------------------------------------------------------------ the graph
@@ -197,10 +204,11 @@ class ParserBuilder:
         if len(parts) != len(keys):
             self.report.add(
                 "E0415",
-                f"the pattern has {len(parts)} parts, the select {len(keys)}",
+                f"the pattern has {len(parts)} part{'s' if len(parts) != 1 else ''}, the `select` {len(keys)}",
                 pattern.span,
                 why="A pattern says something about every key; `_` is anything.",
-                mend="Add or remove parts.",
+                mend=f"Write {len(keys)} part{'s' if len(keys) != 1 else ''}"
+                + (f", for example `({', '.join('_' * len(keys))})`." if len(keys) > 1 else "."),
             )
             return ir.Match((None,) * len(keys))
         return ir.Match(tuple(self._range(x, p, k.type) for p, k in zip(parts, keys, strict=True)))

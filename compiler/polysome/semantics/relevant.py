@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.reads import reads_of
-from polysome.semantics import names
+from polysome.semantics import hints, names
 from polysome.semantics.expressions import Expressions
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.spans import Span
 
 
@@ -59,7 +58,9 @@ class ContractBuilder:
 
     def _condition(self, node: ast.Expr) -> int:
         """The parse classes that a condition over header tests selects."""
+        before, self.x.mask = self.x.mask, 0  # fields in it are E0801, whether or not their header is there
         condition = self.x.expr(node, t.BOOL)
+        self.x.mask = before
         if not _header_tests_only(condition) and condition.type != t.WRONG:
             self.report.add(
                 "E0801",
@@ -103,7 +104,7 @@ class ContractBuilder:
                 f"the parser has no header `{text}`",
                 item.instance.span,
                 why="`relevant` lists headers and fields by the names of the parser, `payload[a..b]`, or `packet`.",
-                mend=did_you_mean(text, [*names.header_names(self.x), *self.parser.values, "payload", "packet"]),
+                mend=hints.mend_header(text, [*names.header_names(self.x), *self.parser.values, "payload", "packet"]),
             )
             return
         having = 0
@@ -133,7 +134,7 @@ class ContractBuilder:
                     f"{text} has no field `{name}`",
                     span,
                     why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
-                    mend=did_you_mean(name, [f.name for f in header.fields]),
+                    mend=hints.mend_field(name, [f.name for f in header.fields]),
                 )
                 continue
             self.found.fields.append((instance, index, classes & self.parser.having[instance], item.span))

@@ -12,6 +12,7 @@ from polysome.semantics.clauses import Clauses
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope
 from polysome.semantics.state import WHEN_FULL
+from polysome.semantics.type_resolver import unusable
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
@@ -62,18 +63,15 @@ def _default_class(x: Expressions, span: Span) -> ir.Expr:
 
 
 def _class(x: Expressions, clauses: Clauses, span: Span) -> ir.Expr:
-    clause = clauses.by_name.get("class")
-    if clause is None:
+    written = clauses.one("class")
+    if written is None:
         return _default_class(x, span)
-    if len(clause.args) != 1:
-        clauses._one_value(clause)
-        return _default_class(x, span)
-    found = x.value(clause.args[0].value)
-    if t.width(found.type) is None and found.type != t.WRONG:
+    found = x.value(written)
+    if t.width(found.type) is None and not unusable(found.type):
         x.report.add(
             "E0702",
             f"{found.type} cannot be a class",
-            clause.args[0].span,
+            written.span,
             why="The switch hashes the class to choose a queue pair: it must have a fixed number of bits.",
             mend="Use `flow`, fields, or a tuple of these.",
         )
@@ -132,13 +130,23 @@ def _number(x: Expressions, node: ast.Expr, type: t.Type) -> ir.Expr:
     return x.coerce(value, type)
 
 
+_FORMS = {
+    "police": "police RATE, BURST",
+    "shape": "shape RATE, BURST",
+    "reframe": "reframe WINDOW, PACKETS",
+    "priority": "priority VALUE",
+    "drr": "drr WEIGHT",
+    "deadline": "deadline DURATION",
+}
+
+
 def _count(x: Expressions, clause: ast.Clause, wanted: int) -> None:
     x.report.add(
         "E0704",
         f"`{clause.name.text}` takes {wanted} value{'s' if wanted != 1 else ''}, not {len(clause.args)}",
         clause.span,
-        why="`police R, B`, `shape R, B`, `reframe W, N`, `priority E`, `drr E`, `deadline E`, `fifo`.",
-        mend="Compare with the list.",
+        why="A policy has just these values; its other limits are clauses of their own.",
+        mend=f"Write `{_FORMS.get(clause.name.text, clause.name.text)};`.",
     )
 
 

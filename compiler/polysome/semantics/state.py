@@ -8,12 +8,12 @@ from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.ir.fold import zero
+from polysome.ir.fold import NotConstant, Undefined, fold, zero
 from polysome.kinds.state import STATE_KINDS
 from polysome.semantics.clauses import Clauses
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope
-from polysome.semantics.type_resolver import STATE_ONLY
+from polysome.semantics.type_resolver import STATE_ONLY, unusable
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
 
@@ -83,13 +83,14 @@ class StateBuilder:
                 "idle", "Entries must end some time, or be said to live forever.", "Add `idle 30s;`, `age 1h;` or `forever;`."
             )
         when_full = clauses.when_full(WHEN_FULL, required=True)
+        clauses.none("forever")
         return ir.MapDecl(
             name, decl.span, decl.per_core, key, value, max(1, capacity or 1), idle, age, when_full or "drop", ()
         )
 
     def _key_type(self, node: ast.TypeExpr | int, decl: ast.StateDecl) -> t.Type:
         key = self._type(node)
-        if t.width(key) is None and key != t.WRONG:
+        if t.width(key) is None and not unusable(key):
             self.report.add(
                 "E0516",
                 f"{key} cannot be a key",
@@ -100,25 +101,25 @@ class StateBuilder:
         return key
 
     def _timeout(self, clauses: Clauses, name: str, key: t.Type, value: t.Type | None) -> ir.Timeout | None:
-        clause = clauses.by_name.get(name)
-        if clause is None or len(clause.args) != 1:
+        clause, written = clauses.by_name.get(name), clauses.one(name)
+        if clause is None or written is None:
             return None
         x = Expressions(self.shared, self.scope, frozenset(("config",)))
         x.mask = 0
         key_slot = x.bind(ast.Ident(clause.span, "key"), key)
         value_slot = x.bind(ast.Ident(clause.span, "value"), value if value is not None else t.WRONG)
-        expression = x.expr(clause.args[0].value, t.DURATION)
-        constant = isinstance(expression, ir.Const)
+        expression = x.expr(written, t.DURATION)
         maximum = x.constant(clause.maximum, t.DURATION) if clause.maximum is not None else None
-        if constant and expression.type != t.WRONG:
-            maximum = expression.value  # type: ignore[attr-defined]
+        constant = _constant(expression)
+        if constant is not None and expression.type != t.WRONG:
+            maximum = constant
             if maximum == 0:
                 self.report.add(
                     "E0517",
                     f"`{name}` must be longer than nothing",
-                    clause.args[0].span,
+                    written.span,
                     why="An entry would end the instant it is made.",
-                    mend="Give a duration above zero.",
+                    mend="Give a duration above zero; for entries that never end by themselves, write `forever;`.",
                 )
         elif maximum is None and expression.type != t.WRONG:
             self.report.add(
@@ -163,17 +164,23 @@ class StateBuilder:
             f"this is no source of {type} values",
             arg.span,
             why="A pool takes its values from config lists of the member's type and from ranges `low..high` (both included).",
-            mend=did_you_mean(arg.value.text, self.scope.config) if isinstance(arg.value, ast.Name) else "",
+            mend=self._mend_source(arg.value, type),
         )
         return None
 
+    def _mend_source(self, node: ast.Expr, type: t.Type) -> str:
+        if isinstance(node, ast.Name) and node.text in self.scope.config:
+            return f"`{node.text}` is a {self.scope.config[node.text].type}; a list<{type}> is needed."
+        hint = did_you_mean(node.text, self.scope.config) if isinstance(node, ast.Name) else ""
+        return hint or f"Declare `config values: list<{type}>;` and name it, or write a range."
+
     def _per(self, clauses: Clauses) -> ir.Expr | None:
-        clause = clauses.by_name.get("per")
-        if clause is None or len(clause.args) != 1:
+        written = clauses.one("per")
+        if written is None:
             return None
         x = Expressions(self.shared, self.scope, frozenset(("packet",)))
         x.mask = 0  # checked where `take` is called
-        return x.value(clause.args[0].value)
+        return x.value(written)
 
     def _array(self, decl: ast.StateDecl, name: str, written: ast.TypeName) -> ir.ArrayDecl:
         item = self._type(written.args[0])
@@ -192,12 +199,13 @@ class StateBuilder:
 
     def _scalar(self, decl: ast.StateDecl, name: str) -> ir.ScalarDecl | None:
         if isinstance(decl.type, ast.TypeName) and decl.type.name in STATE_ONLY | {"map", "set"}:
+            forms = {"map": "map<K, V>", "set": "set<K>", "pool": "pool<T>", "array": "array<T>[n]"}
             self.report.add(
                 "E0207",
                 f"`{decl.type.name}` has the wrong number of type parameters",
                 decl.type.span,
                 why="The parameters are the types of keys and values.",
-                mend="Write `map<K, V>`, `set<K>`, `pool<T>`, `array<T>[n]`.",
+                mend=f"Write `{forms.get(decl.type.name, decl.type.name + '<K>')}`.",
             )
             return None
         type = self.x.types.resolve(decl.type)
@@ -239,7 +247,7 @@ class StateBuilder:
                 f"there is no map `{decl.map.text}`",
                 decl.map.span,
                 why="An index is a second way into the entries of a map declared before it.",
-                mend=did_you_mean(decl.map.text, self.scope.state),
+                mend=mend_map(decl.map.text, self.scope.state),
             )
             return
         x = Expressions(self.shared, self.scope, frozenset())
@@ -249,6 +257,20 @@ class StateBuilder:
         index = ir.IndexDecl(decl.name.text, key, key_slot, value_slot, decl.span)
         self.scope.state[decl.map.text] = replace(target, indexes=(*target.indexes, index))
         self.scope.indexes[decl.name.text] = (decl.map.text, index)
+
+
+def _constant(e: ir.Expr) -> Any:
+    """The value of a constant expression, else None."""
+    try:
+        return fold(e)
+    except (NotConstant, Undefined):
+        return None
+
+
+def mend_map(word: str, state: Mapping[str, ir.AnyState]) -> str:
+    """The map that was most likely meant."""
+    maps = [n for n, d in state.items() if isinstance(d, ir.MapDecl)]
+    return did_you_mean(word, maps) or "Declare it before, in `state`."
 
 
 def _owned_values(e: ir.Expr, x: Expressions) -> ir.Expr:

@@ -9,6 +9,7 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.base import Method
 from polysome.kinds.state import STATE_KINDS
+from polysome.semantics import hints
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
@@ -83,7 +84,7 @@ def member(x: Expressions, node: ast.Member) -> ir.Expr | None:
         f"`{decl.name}` has no member `{node.name.text}`",
         node.name.span,
         why="State has the members and methods of its kind.",
-        mend=did_you_mean(node.name.text, known),
+        mend=hints.mend_method(node.name.text, decl.name, known),
     )
     return x.wrong(node.span)
 
@@ -102,14 +103,28 @@ def index(x: Expressions, node: ast.Index) -> ir.Expr | None:
 
 
 def _absent(x: Expressions, node: ast.Expr, target: LookupTarget) -> ir.Expr:
+    may_find_nothing(x, node.span, target, "Take it apart first: `let v = {} else …;`, or `if let v = {} {{ … }}`.")
+    return x.wrong(node.span)
+
+
+_NOTHING = {
+    "pool": "All values of the pool may be taken; the program must say what happens then.",
+    "table": "The table may have no row for this key; the program must say what happens then.",
+}
+
+
+def may_find_nothing(x: Expressions, span: Span, target: LookupTarget, mend: str) -> None:
+    """E0501; `{}` in `mend` is the lookup as written."""
+    ended = "The key may never have been stored, or its entry may have ended; the program must say what happens then."
+    text = x.report.sources[span.file].text[span.start : span.end]
+    shown = text if len(text) <= 40 and "\n" not in text else "…"
     x.report.add(
         "E0501",
         "this lookup may find nothing",
-        node.span,
-        why="The key may never have been stored, or its entry may have expired; the program must say what happens then.",
-        mend="Write `let v = … else …;` or `if let v = … { … }`; with `in` you only test.",
+        span,
+        why=_NOTHING.get(target.kind, ended),
+        mend=mend.replace("{}", shown).replace("{{", "{").replace("}}", "}"),
     )
-    return x.wrong(node.span)
 
 
 def lookup(x: Expressions, node: ast.Expr) -> LookupTarget | None:
@@ -164,7 +179,7 @@ def _pool_take(x: Expressions, node: ast.Call) -> LookupTarget | None:
         return None
     from polysome.semantics.calls import arity
 
-    arity(x, f"{decl.name}.take", len(node.args), 0, node.span)
+    arity(x, f"{decl.name}.take", len(node.args), (), node.span)
     if decl.per is not None and not _per_is_usable(x, decl, node):
         return None
     return LookupTarget("pool", decl.name, decl.per, t.FromPool(decl.name, decl.item))
@@ -205,9 +220,13 @@ def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:
         f"`in` is not defined for `{name}`",
         node.span,
         why="Maps, sets, indexes and Bloom filters answer whether they hold a key.",
-        mend="",
+        mend=f"Write `{name}.estimate(…) > 0`." if _estimates(state) else "Keep the keys in a `set` beside it.",
     )
     return x.wrong(node.span)
+
+
+def _estimates(decl: ir.AnyState) -> bool:
+    return isinstance(decl, ir.KindDecl) and any(m.name == "estimate" for m in STATE_KINDS[decl.kind].methods)
 
 
 def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
@@ -220,7 +239,7 @@ def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
     if isinstance(decl, ir.MapDecl) and decl.value is None and name == "add":
         from polysome.semantics.calls import arity
 
-        if not arity(x, f"{decl.name}.add", len(node.args), 1, node.span):
+        if not arity(x, f"{decl.name}.add", len(node.args), ("key",), node.span):
             return x.wrong(node.span)
         key = x.expr(node.args[0].value, decl.key)
         return ir.MethodCall(node.span, t.Tuple(()), decl.name, "add", (key,))
@@ -235,13 +254,15 @@ def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
             where, type = found
             if isinstance(type, t.Bucket):
                 return _bucket(x, node, where, type, name == "take")
+            if type == t.WRONG:
+                return x.wrong(node.span)
     if decl is not None and not isinstance(decl, ir.ScalarDecl):
         x.report.add(
             "E0503",
             f"`{decl.name}` has no member `{name}`",
             node.callee.name.span,
             why="State has the members and methods of its kind.",
-            mend=did_you_mean(name, _methods(decl)),
+            mend=hints.mend_method(name, decl.name, _methods(decl)),
         )
         return x.wrong(node.span)
     return None
@@ -274,17 +295,19 @@ def _kind_method(x: Expressions, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
             f"`{decl.name}` has no member `{name}`",
             node.callee.name.span,
             why="State has the members and methods of its kind.",
-            mend=did_you_mean(name, methods),
+            mend=hints.mend_method(name, decl.name, methods),
         )
         return x.wrong(node.span)
     if not _usable(x, node.span, decl.name) or (found.writes and not may_write(x, node.span, f"{decl.name}.{name}")):
         return x.wrong(node.span)
     terms = found.params
-    least = len(terms) - found.optional_params
-    if not least <= len(node.args) <= len(terms):
-        from polysome.semantics.calls import arity
+    from polysome.semantics.calls import arity, plain
 
-        arity(x, f"{decl.name}.{name}", len(node.args), len(terms), node.span)
+    shown = tuple("key" if p in STATE_KINDS[decl.kind].params else p for p in terms)
+    full = f"{decl.name}.{name}"
+    if not plain(x, full, node.args) or not arity(
+        x, full, len(node.args), shown, node.span, optional=found.optional_params
+    ):
         return x.wrong(node.span)
     args = [x.expr(a.value, term(p, decl)) for a, p in zip(node.args, terms, strict=False)]
     args += [ir.Const(node.span, term(p, decl), 1) for p in terms[len(args) :]]
@@ -342,7 +365,7 @@ def _bucket(x: Expressions, node: ast.Call, where: ir.Place, type: t.Bucket, tak
     named = {a.name.text: a for a in node.args if a.name is not None}
     plain = [a for a in node.args if a.name is None]
     name = "take" if take else "has"
-    if not arity(x, name, len(plain), 1, node.span):
+    if not arity(x, name, len(plain), ("n",), node.span):
         return x.wrong(node.span)
     rate, burst = type.rate, type.burst
     if "rate" in named and "burst" in named:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import assignments, names, packet_statements, state_access
+from polysome.semantics import assignments, calls, names, packet_statements, state_access
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.state_access import LookupTarget
@@ -173,18 +173,22 @@ class Statements(Expressions):
         target = state_access.lookup(self, node.value)
         if target is not None:
             return self._let_lookup(node, target)
-        if node.orelse is not None:
-            self._else_without_lookup(node.value.span, node.orelse.span)
         if isinstance(node.value, ast.IfExpr):
+            if node.orelse is not None:
+                self.else_without_lookup(node.value.span, node.orelse.span)
             into = Target(
                 self.shared.slot(),
                 node.binding.names[0].text,
                 self.types.resolve(node.binding.type) if node.binding.type else None,
             )
             body, ended = self._if(node.value, into)
+            if node.binding.tuple:
+                return body + self._take_apart(node.binding, into.slot, into.type or t.WRONG), ended
             self._bind_slot(node.binding, into.slot, into.type or t.WRONG)
             return body, ended
         value = self.let_value(node)
+        if node.orelse is not None and value.type != t.WRONG:
+            self.else_without_lookup(node.value.span, node.orelse.span)
         return self._bind_value(node.binding, value, node.span), False
 
     def _bind_value(self, binding: ast.Binding, value: ir.Expr, span: Span) -> list[ir.Statement]:
@@ -226,8 +230,9 @@ class Statements(Expressions):
 
     def _let_lookup(self, node: ast.Let, target: LookupTarget) -> Lowered:
         into = Target(self.shared.slot(), node.binding.names[0].text, target.type)
-        absent, ended = self._else_arm(node.orelse, into, node.value.span)
+        absent, ended = self.else_arm(node.orelse, into, node.value.span, target)
         assert into.type is not None
+        self._check_written(node.binding, into.type, node.value.span)
         found: ir.Body = ()
         if into.type != target.type and target.type != t.WRONG:
             row = ir.Local(node.span, target.type, into.slot, into.name)
@@ -239,21 +244,24 @@ class Statements(Expressions):
             self._bind_slot(node.binding, into.slot, into.type)
         return body, False
 
+    def _check_written(self, binding: ast.Binding, type: t.Type, span: Span) -> None:
+        """The type written beside the name must be that of what is found, or of the row or value it stands for."""
+        if binding.type is not None:
+            written = self.types.resolve(binding.type)
+            plain = _inside(type) if isinstance(type, (t.Ref, t.FromPool)) else type
+            if written not in (type, plain):
+                self.coerce(ir.Local(span, plain, -1, ""), written)
+
     def lookup_node(
         self, span: Span, target: LookupTarget, slot: int, name: str, found: ir.Body, absent: ir.Body
     ) -> ir.Lookup:
         return ir.Lookup(span, target.kind, target.source, target.key, slot, name, found, absent, target.index, target.refresh)
 
-    def _else_arm(self, arm: ast.ElseArm | None, into: Target, span: Span) -> Lowered:
+    def else_arm(self, arm: ast.ElseArm | None, into: Target, span: Span, target: LookupTarget) -> Lowered:
         """What happens if a lookup finds nothing; the parse classes of both ways meet again."""
         if arm is None:
-            self.report.add(
-                "E0501",
-                "this lookup may find nothing",
-                span,
-                why="The key may never have been stored, or its entry may have expired; the program must say what happens then.",
-                mend="Add `else …`: a value, a block, or a verdict.",
-            )
+            mend = 'Add `else …`: a value, a block, or a verdict such as `drop "unknown"`.'
+            state_access.may_find_nothing(self, span, target, mend)
             return [], False
         before = self.mask
         body, ended = self._arm(arm, into)
@@ -273,12 +281,13 @@ class Statements(Expressions):
                         why="`require` ends the handler unless its condition holds.",
                         mend='Write for example `else drop "…"`.',
                     )
+                    self._expr(value, None)
                     return [], True
                 return self.value_into(value, into)
             case _:
                 return self.verdict(arm), True
 
-    def _else_without_lookup(self, span: Span, arm: Span) -> None:
+    def else_without_lookup(self, span: Span, arm: Span) -> None:
         self.report.add(
             "E0507",
             "this is no lookup, so `else` has no meaning here",
@@ -323,8 +332,15 @@ class Statements(Expressions):
         if target is None:
             value = self.value(node.condition.value)
             if value.type != t.WRONG:
-                self._else_without_lookup(value.span, binding.span)
+                self.report.add(
+                    "E0507",
+                    "this is no lookup, so `if let` has no meaning here",
+                    value.span,
+                    why="`if let v = …` asks whether a map, index, table or pool has something, and binds it.",
+                    mend="Bind it with `let` before, and test it with `if`.",
+                )
             target = LookupTarget("map", "", None, t.WRONG)
+        self._check_written(binding, target.type, node.condition.value.span)
         slot, before = self.shared.slot(), self.mask
         self.locals.append({})
         found: list[ir.Statement] = []
@@ -397,7 +413,7 @@ class Statements(Expressions):
         self.mask = before
 
     def _range(self, low: ast.Expr, high: ast.Expr) -> tuple[ir.Expr, ir.Expr]:
-        bounds = [self.constant(n, t.U64) for n in (low, high)]
+        bounds = [self.constant(n, t.LITERAL) for n in (low, high)]
         return ir.Const(low.span, t.U64, bounds[0] or 0), ir.Const(high.span, t.U64, bounds[1] or 0)
 
     def _iterable(self, node: ast.For) -> tuple[str | None, ir.Expr | None, tuple[t.Type, ...]]:
@@ -427,10 +443,19 @@ class Statements(Expressions):
                     f"`for` cannot run over this with {len(node.names)} name{'s' if len(node.names) > 1 else ''}",
                     node.domain.span,
                     why="Loops run over `a..b` with constant bounds, config lists and sets (one name), maps (key and value), sets in state and top_k.",
-                    mend=f"Use {len(types)} name{'s' if len(types) > 1 else ''}." if types else "",
+                    mend=self._mend_loop(node, types, table),
                 )
             types = (t.WRONG,) * len(node.names)
         return (decl.name if decl else None), table, types
+
+    def _mend_loop(self, node: ast.For, types: tuple[t.Type, ...], table: ir.Expr | None) -> str:
+        if types:
+            return f"Use {len(types)} name{'s' if len(types) > 1 else ''}."
+        if isinstance(node.domain, ast.Number):
+            return f"Write `0..{node.domain.value}`."
+        if table is not None and isinstance(table.type, t.Bits):
+            return "Loop up to a constant, `0..64`, and test inside."
+        return "Loop over the numbers of its indices, `0..n`, or over what keeps the keys."
 
     def _remove(self, node: ast.Remove) -> list[ir.Statement]:
         if isinstance(node.target, ast.Index):
@@ -455,14 +480,15 @@ class Statements(Expressions):
             value = self._expr(node.value, None)
             if isinstance(value, (ir.MethodCall, ir.BucketOp)) or value.type == t.WRONG:
                 return [ir.Evaluate(node.span, value)], False
-        else:
-            self._expr(node.value, None)
+        elif self._expr(node.value, None).type == t.WRONG:
+            return [], False
+        compares = isinstance(node.value, ast.Binary) and node.value.op == "=="
         self.report.add(
             "E0604",
             "this statement does nothing",
             node.span,
             why="Its value is not used and it changes nothing.",
-            mend="Bind it with `let`, or remove it.",
+            mend="To assign, write `=`; to test, write `if` or `require`." if compares else "Bind it with `let`, or remove it.",
         )
         return [], False
 
@@ -486,22 +512,28 @@ class Statements(Expressions):
                 "E0324",
                 f"action `{decl.name.text}` calls itself",
                 node.span,
+                also=[(decl.name.span, "declared here")],
                 why="There is no recursion: actions are inlined.",
                 mend="Use a bounded `for`.",
             )
             return [], False
-        if not calls.arity(self, decl.name.text, len(node.args), len(decl.params), node.span):
+        shown = [p.name.text for p in decl.params]
+        if not calls.plain(self, decl.name.text, node.args) or not calls.arity(
+            self, decl.name.text, len(node.args), shown, node.span, decl.name.span
+        ):
             return [], False
         outer_scope, outer_locals, outer_types = self.scope, self.locals, self.types
         inner_types = Expressions(self.shared, scope, self.allowed).types
         values = [self.expr(a.value, inner_types.resolve(p.type)) for a, p in zip(node.args, decl.params, strict=True)]
         self.scope, self.locals, self.types = scope, [{}], inner_types
         self._inlining.append(full)
+        self.calls.append(node.span)
         body: list[ir.Statement] = [
             ir.SetLocal(v.span, self.bind(p.name, v.type), p.name.text, v)
             for v, p in zip(values, decl.params, strict=True)
         ]
         more, ended = self.block(decl.body)
         self._inlining.pop()
+        self.calls.pop()
         self.scope, self.locals, self.types = outer_scope, outer_locals, outer_types
         return body + more, ended

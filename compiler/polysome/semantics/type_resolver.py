@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from polysome.ir import types as t
+from polysome.semantics import hints
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean
@@ -31,6 +32,17 @@ _SIMPLE: dict[str, t.Type] = {
 }
 _GENERIC = {"list": 1, "set": 1, "map": 2, "lpm": 2, "acl": 2, "maglev": 1}
 STATE_ONLY = frozenset(("pool", "array", "count_min", "bloom", "hyperloglog", "top_k"))
+
+
+def unusable(type: t.Type) -> bool:
+    """Is something in it WRONG, that is, reported before?"""
+    match type:
+        case t.Struct(_, fields):
+            return any(unusable(f) for _, f in fields)
+        case t.Tuple(items):
+            return any(map(unusable, items))
+        case _:
+            return type == t.WRONG
 
 
 class TypeResolver:
@@ -91,7 +103,7 @@ class TypeResolver:
             f"there is no type `{name}`" + (" with parameters" if arity and name in known else ""),
             node.span,
             why="Types, headers and values are three name spaces; only types can stand here.",
-            mend=did_you_mean(name, known),
+            mend=f"Write `{name}`." if name in known else hints.mend_type_name(name, known),
         )
         return t.WRONG
 
@@ -103,8 +115,8 @@ class TypeResolver:
             "E0205",
             "`bit` takes a width from 1 to 128",
             node.span,
-            why="Wider numbers would not fit the registers that targets have.",
-            mend="Write for example `bit<13>`; split wider values.",
+            why="A field has at least one bit, and what is wider than 128 does not fit the registers that targets have.",
+            mend="Write for example `bit<13>`; a tuple or a struct holds several values.",
         )
         return t.WRONG
 
@@ -138,10 +150,10 @@ class TypeResolver:
         if name in self._resolving:
             self.report.add(
                 "E0208",
-                f"struct `{name}` contains itself",
+                f"{'struct' if isinstance(decl, ast.StructDecl) else 'enum'} `{name}` contains itself",
                 decl.name.span,
                 why="A value of it would have no end.",
-                mend="Refer to a row of a table with `ref`, or drop the member.",
+                mend="Keep the key of the other one in its place, or a row of a config table (`ref`).",
             )
             return t.WRONG
         self._resolving.append(name)
@@ -190,7 +202,7 @@ class TypeResolver:
                 f"`ref {table.text}` needs a config list or map of that name",
                 table.span,
                 why="A reference names a row of a table by identity, so that it vanishes with the row.",
-                mend=did_you_mean(table.text, self.scope.config),
+                mend=did_you_mean(table.text, self.scope.config) or "Declare it: `config … : list<…>;`.",
             )
             return t.WRONG
         row = decl.type.item if isinstance(decl.type, t.ListOf) else decl.type.value
@@ -202,5 +214,5 @@ class TypeResolver:
             f"there is no pool `{pool.text}`",
             pool.span,
             why="`V from p` says which pool a value goes back to; the pool is declared before, in `state`.",
-            mend=did_you_mean(pool.text, self.scope.state),
+            mend=did_you_mean(pool.text, self.scope.state) or "Declare it before: `p: pool<V> { from …; }`.",
         )
