@@ -104,6 +104,7 @@ INNER: Any = (1, 2)  # a struct inside a key is matched whole
         ("Pair, Pair", "{ low = 1, value = { low = 2, high = 3 } }", [AclRow((1, None), (2, 3))]),
         ("(ipv4, u16), u8", '{ match = ["10.0.0.0/8", "1-2"], value = 1 }', [AclRow((TEN, Range(1, 2)), 1)]),
         ("(ipv4, u16), u8", "{ value = 1 }", [AclRow((None, None), 1)]),
+        ("u16, u8", '{ match = "7-7", value = 1 }', [AclRow((Range(7, 7),), 1)]),
         ("u16, u8", '{ match = "1-2", value = 1 }', [AclRow((Range(1, 2),), 1)]),
         ("u16, u8", "{ match = [1, 2], value = 1 }", [AclRow((Range(1, 2),), 1)]),
         ("duration, u8", '{ match = "1s-2s", value = 1 }', [AclRow((Range(10**9, 2 * 10**9),), 1)]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tests.semantics.packet_model import (
+from packet_model import (
     Bytes,
     Eth,
     Gre,
@@ -54,7 +54,9 @@ def ip_header(draw: st.DrawFn, version: int) -> Ipv4 | Ipv6:
     chain = draw(st.lists(EXTENSION, max_size=2))
     if draw(st.booleans()):
         chain = [HOP_BY_HOP, *chain]
-    return Ipv6(src=draw(V6), dst=draw(V6), hop_limit=draw(st.integers(0, 255)), extensions=chain, behind=behind, **common)
+    return Ipv6(
+        src=draw(V6), dst=draw(V6), hop_limit=draw(st.integers(0, 255)), extensions=chain, behind=behind, **common
+    )
 
 
 @st.composite
@@ -185,7 +187,10 @@ def tunnel(draw: st.DrawFn) -> list[Layer]:
             shim = [Gre(key=key)]
         case _:
             none = draw(st.booleans())
-            shim = [Udp(sport=draw(PORT), dport=4789, none=none, error=draw(ERROR)), Vxlan(vni=draw(st.integers(0, 999)))]
+            shim = [
+                Udp(sport=draw(PORT), dport=4789, none=none, error=draw(ERROR)),
+                Vxlan(vni=draw(st.integers(0, 999))),
+            ]
     return [*front, outer, *shim, *inner]
 
 

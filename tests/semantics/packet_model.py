@@ -105,8 +105,10 @@ class Vlan(Layer):
     said: int | None = field(default=0x8100, kw_only=True)
 
     def encode(self, rest: list[Layer], around: Around) -> bytes:
-        return (self.pcp << 13 | self.vid).to_bytes(2, "big") + _next(rest, ETHER_TYPES).to_bytes(2, "big") + _all(
-            rest, around
+        return (
+            (self.pcp << 13 | self.vid).to_bytes(2, "big")
+            + _next(rest, ETHER_TYPES).to_bytes(2, "big")
+            + _all(rest, around)
         )
 
 

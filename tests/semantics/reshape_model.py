@@ -10,8 +10,8 @@ import copy
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 
-from tests.semantics.checksum_strategies import found, found_in_tunnel, header_size, ip_size
-from tests.semantics.packet_model import (
+from checksum_strategies import found, found_in_tunnel, header_size, ip_size
+from packet_model import (
     Bytes,
     Eth,
     Gre,

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from polysome.interp.machine import Machine
-from tests.semantics.checksum_strategies import DATA, found, found_in_tunnel, fragments, packet, tunnel, written_in_full
-from tests.semantics.packet_model import Eth, Ipv4, Ipv6, Layer, frame
-from tests.semantics.reshape_model import (
+from checksum_strategies import DATA, found, found_in_tunnel, fragments, packet, tunnel, written_in_full
+from packet_model import Eth, Ipv4, Ipv6, Layer, frame
+from reshape_model import (
     L4_OPERATIONS,
     TUNNEL_OPERATIONS,
     USES,
@@ -25,7 +25,7 @@ from tests.semantics.reshape_model import (
     reshape_tunnel,
     truncated,
 )
-from tests.semantics.rules.harness import Outcome, nf, start
+from rules.harness import Outcome, nf, start
 
 MANY = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -91,7 +91,7 @@ class Rewriter:
         self.machine.change_at(self.time, {"edit": tuple(values), "op": op, "most": most})
         self.machine.arrive(0, self.time, data)
         self.outcome.emitted.clear()
-        (port, _, left, _), = self.outcome.left
+        ((port, _, left, _),) = self.outcome.left
         self.outcome.left.clear()
         assert port == "b"
         return left

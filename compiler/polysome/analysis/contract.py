@@ -45,7 +45,7 @@ def _listed(read: PacketRead, contract: ir.Contract, always: set[tuple[int, int]
     node, found = read.node, 0
     match node:
         case ir.HeaderField(instance=i, field=f) | ir.RestBytes(instance=i, field=f):
-            if (i, f) in always or node.type == t.BYTES and isinstance(node, ir.RestBytes):
+            if (i, f) in always or (node.type == t.BYTES and isinstance(node, ir.RestBytes)):
                 return read.classes
             for instance, index, classes, _ in contract.fields:
                 if (instance, index) == (i, f):
@@ -68,7 +68,9 @@ def _not_listed(read: PacketRead, program: ir.Program, report: Report) -> None:
     needs = needs_of(read, program.parser)
     what = needs[0].reason if needs else "this"
     low, high = (needs[0].low, needs[-1].high) if needs else (0, 0)
-    where = "the payload" if needs and needs[0].instance == PAYLOAD else program.parser.instances[needs[0].instance].name
+    where = (
+        "the payload" if needs and needs[0].instance == PAYLOAD else program.parser.instances[needs[0].instance].name
+    )
     last = "the end" if high >= MOST else str(high - 1)
     span = f"byte {low}" if high - low == 1 else f"bytes {low} to {last}"
     contract = program.contract

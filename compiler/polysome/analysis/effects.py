@@ -156,9 +156,16 @@ class _Walk:
     times: int | None = 1
 
     def result(self, name: str, span: Span, ports: tuple[int, ...]) -> HandlerEffects:
-        lists = (self.accesses, self.verdicts, self.emissions, self.writes, self.operations)
-        accesses, verdicts, emissions, writes, operations = map(tuple, lists)  # type: ignore[misc]
-        return HandlerEffects(name, span, ports, accesses, verdicts, emissions, writes, operations)
+        return HandlerEffects(
+            name=name,
+            span=span,
+            ports=ports,
+            accesses=tuple(self.accesses),
+            verdicts=tuple(self.verdicts),
+            emissions=tuple(self.emissions),
+            writes=tuple(self.writes),
+            operations=tuple(self.operations),
+        )
 
     def _here(self, span: Span) -> tuple[Span, bool, int | None]:
         return span, not self.sure, self.times
@@ -173,10 +180,7 @@ class _Walk:
 
     def body(self, body: ir.Body) -> bool:
         """Walk the statements; does a path get to the end? If one ends before, what follows is conditional."""
-        for statement in body:
-            if not self._statement(statement):
-                return False
-        return True
+        return all(self._statement(statement) for statement in body)
 
     def _statement(self, s: ir.Statement) -> bool:
         for e in children(s):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from polysome.analysis.paths import FieldKey, Operation, Sending, distinguishing, popped, sending
 from polysome.analysis.payload_sums import needs_payload
-from polysome.analysis.paths import FieldKey, Operation, Sending, distinguishing, sending
 from polysome.analysis.relevance import (
     MOST,
-    PAYLOAD,
     ByteTable,
     Need,
     field_bytes,
+    fields_of,
     joined,
     members,
     packet_reads,
@@ -25,7 +25,6 @@ from polysome.analysis.relevance import (
     passing,
 )
 from polysome.ir import program as ir
-from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.syntax.spans import Span
 
@@ -95,7 +94,8 @@ class Whole:
 class ClassLayout:
     """The frames of the parse classes `classes` (a mask); `number` is None if they go whole.
 
-    `kept` are the needs that stem from edits that some sending path does not make; they are part of `needs`.
+    `kept` are the needs that no read causes, but edits that some sending path does not make, and lengths that the
+    schedule must know; they are part of `needs`.
     `shapes`: the sequences of operations, as indices into `operations`, in the order that the shape byte counts.
     """
 
@@ -179,15 +179,13 @@ def _whole_for_edits(program: ir.Program, path: tuple[int, ...], paths: Sending)
     return None
 
 
-def _class_layout(
-    program: ir.Program, mask: int, whole: Whole | None, table: ByteTable, paths: Sending
-) -> ClassLayout:
+def _class_layout(program: ir.Program, mask: int, whole: Whole | None, table: ByteTable, paths: Sending) -> ClassLayout:
     parser = program.parser
     bytes_needed = {(n.instance, n.low): n for m, n in table.needs if m & mask}
-    kept = _kept(paths, bytes_needed, parser)
-    every = [*bytes_needed.values(), *kept]
     path = parser.classes[next(members(mask))]
     operations = tuple(dict.fromkeys(o for sequence in paths.operations for o in sequence))
+    kept = [*_kept(paths, bytes_needed, parser), *_resizing(program, operations, path, bytes_needed)]
+    every = [*bytes_needed.values(), *kept]
     return ClassLayout(
         classes=mask,
         number=None,
@@ -195,7 +193,7 @@ def _class_layout(
         needs=joined(every, parser, mask),
         kept=joined(kept, parser, mask),
         fields=() if whole else packed(every, path),
-        edits=() if whole else _edits(paths, operations, path, parser),
+        edits=() if whole else _edits(paths, operations, path, program),
         operations=operations,
         shapes=tuple(tuple(operations.index(o) for o in sequence) for sequence in paths.operations),
     )
@@ -209,6 +207,26 @@ def _kept(paths: Sending, needed: dict[tuple[int, int], Need], parser: ir.Parser
             for need in field_bytes(i, f, parser, write.span):
                 if (i, need.low) not in needed:
                     found.setdefault((i, need.low), replace(need, via="kept where not written"))
+    return list(found.values())
+
+
+def _resizing(
+    program: ir.Program, operations: tuple[Operation, ...], path: tuple[int, ...], needed: dict[tuple[int, int], Need]
+) -> list[Need]:
+    """What says how long a packet leaves, which a schedule that counts bytes must know (L11.2): sizes of headers."""
+    schedule, parser = program.schedule, program.parser
+    if schedule.policy == "fifo" and not schedule.options:
+        return []
+    found: dict[tuple[int, int], Need] = {}
+    for operation in operations:
+        if isinstance(operation, ir.Push):
+            continue
+        for i in popped(operation, path) if isinstance(operation, ir.Pop) else path:
+            size = parser.instances[i].header.size
+            for _, index in sorted(fields_of(size, parser)) if size is not None else ():
+                for need in field_bytes(i, index, parser, operation.span):
+                    if (i, need.low) not in needed:
+                        found.setdefault((i, need.low), replace(need, via="the length it leaves with"))
     return list(found.values())
 
 
@@ -230,9 +248,10 @@ def packed(needs: Iterable[Need], path: tuple[int, ...]) -> tuple[Slice, ...]:
 
 
 def _edits(
-    paths: Sending, operations: tuple[Operation, ...], path: tuple[int, ...], parser: ir.Parser
+    paths: Sending, operations: tuple[Operation, ...], path: tuple[int, ...], program: ir.Program
 ) -> tuple[Edit, ...]:
     """Which operations, if there is a choice; then fields in wire order; then what operations bring along."""
+    parser = program.parser
     found = [Edit("shape", "shape", 1, 0)] if len(paths.operations) > 1 else []
     order = {i: n for n, i in enumerate(path)}
     keys: list[FieldKey] = sorted((k for k in paths.written if k[0] in order), key=lambda k: (order[k[0]], k[1]))
@@ -241,7 +260,7 @@ def _edits(
         field = instance.header.fields[f]
         found.append(Edit("field", f"{instance.name}.{field.name}", (field.width + 7) // 8, 0, instance=i, field=f))
     for number, operation in enumerate(operations):
-        found += _operands(number, operation)
+        found += _operands(number, operation, program)
     offset = 0
     for n, edit in enumerate(found):
         found[n] = replace(edit, offset=offset)
@@ -249,14 +268,22 @@ def _edits(
     return tuple(found)
 
 
-def _operands(number: int, operation: Operation) -> list[Edit]:
+def _operands(number: int, operation: Operation, program: ir.Program) -> list[Edit]:
     """The values of an operation that are not known when the NF is compiled."""
     match operation:
         case ir.Push(header=header, fields=fields):
-            given = [(f, e) for f, e in fields if not _constant(e)]
+            shape = program.headers[header].fields
             return [
-                Edit("push", f"{header} (pushed), field {f}", _bytes(e.type), 0, field=f, operation=number)
-                for f, e in sorted(given, key=lambda fe: fe[0])
+                Edit(
+                    "push",
+                    f"{header}.{shape[f].name} (pushed)",
+                    (shape[f].width + 7) // 8,
+                    0,
+                    field=f,
+                    operation=number,
+                )
+                for f, e in sorted(fields, key=lambda given: given[0])
+                if not _constant(e)
             ]
         case ir.Truncate(size=size) if not _constant(size):
             return [Edit("truncate", "truncate", 2, 0, operation=number)]
@@ -269,8 +296,3 @@ def _constant(e: ir.Expr) -> bool:
     except (NotConstant, Undefined):
         return False
     return True
-
-
-def _bytes(type: t.Type) -> int:
-    bits = t.width(type)
-    return ((bits if bits is not None else 128) + 7) // 8

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from polysome.analysis.relevance import members
 from polysome.ir import program as ir
@@ -82,7 +83,7 @@ def _matching(low: Iterable[Token], high: Iterable[Token], parser: ir.Parser) ->
 
 
 def words(pattern: Pattern, parser: ir.Parser, plain: frozenset[int] = frozenset()) -> str:
-    """The headers in wire order, in brackets what may be missing; `…` for what may be there of the instances `plain`."""
+    """The headers in wire order, in brackets what may be missing; `…` for those of `plain` that may be there."""
     if not pattern.low and all(i in plain for token in pattern.high for i in token):
         return "other packets"
     parts: list[str] = []
@@ -136,7 +137,7 @@ def wire_order(parser: ir.Parser) -> list[int]:
     """A rank for each instance, such that a header that comes before another has the lower one."""
     after: dict[int, set[int]] = {i: set() for i in range(len(parser.instances))}
     for path in parser.classes:
-        for a, b in zip(path, path[1:], strict=False):
+        for a, b in pairwise(path):
             after[a].add(b)
     ranks: dict[int, int] = {}
 

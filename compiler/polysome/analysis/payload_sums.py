@@ -6,11 +6,15 @@ by an odd number of bytes, and where a new header's checksum covers it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polysome.analysis.paths import Operation, popped
 from polysome.ir import program as ir
 
 
-def needs_payload(operation: Operation, path: tuple[int, ...], parser: ir.Parser, headers: dict[str, ir.Header]) -> str:
+def needs_payload(
+    operation: Operation, path: tuple[int, ...], parser: ir.Parser, headers: Mapping[str, ir.Header]
+) -> str:
     """Why packets with these headers must be whole for the operation, in words; or ""."""
     match operation:
         case ir.Truncate():
@@ -20,7 +24,11 @@ def needs_payload(operation: Operation, path: tuple[int, ...], parser: ir.Parser
             gone = popped(operation, path)
             odd = not all(_even(parser.instances[i].header) for i in gone)
             covering = _covering(path[: path.index(gone[0])], parser) if gone else ""
-            return f"`pop` moves what the checksum of {covering} covers by an odd number of bytes" if odd and covering else ""
+            return (
+                f"`pop` moves what the checksum of {covering} covers by an odd number of bytes"
+                if odd and covering
+                else ""
+            )
         case ir.Push():
             return _push(operation, path, parser, headers[operation.header])
     return ""

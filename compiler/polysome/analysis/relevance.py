@@ -126,7 +126,9 @@ class ByteTable:
             case ir.PayloadBytes() | ir.PayloadLen():
                 yield from self._sizes(None, read, what)
             case ir.RestBytes(instance=i):
-                yield from self._size(i, read.classes, read, what if needs else f"the end of {self.parser.instances[i].name}")
+                yield from self._size(
+                    i, read.classes, read, what if needs else f"the end of {self.parser.instances[i].name}"
+                )
             case ir.PacketFrom(instance=i):
                 yield from self._sizes(i, read, what)
             case ir.HeaderField(instance=i, field=f):

@@ -8,7 +8,14 @@ from fractions import Fraction
 from polysome.ir import program as ir
 from polysome.syntax.spans import Span
 
-_DURATIONS = (("d", 86400 * 10**9), ("h", 3600 * 10**9), ("min", 60 * 10**9), ("s", 10**9), ("ms", 10**6), ("us", 10**3))
+_DURATIONS = (
+    ("d", 86400 * 10**9),
+    ("h", 3600 * 10**9),
+    ("min", 60 * 10**9),
+    ("s", 10**9),
+    ("ms", 10**6),
+    ("us", 10**3),
+)
 _SIZES = (("GB", 10**9), ("MB", 10**6), ("KB", 10**3))
 
 

@@ -20,9 +20,7 @@ from polysome.syntax.spans import Source, Span
 
 def check(
     spec: Annotated[Path, typer.Argument(help="The NF, a file that ends in .nf.")],
-    param: Annotated[
-        list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")
-    ] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
     deny: Annotated[
         list[str] | None,
         typer.Option("--deny", metavar="WARNING", help="Make a warning (W0801, …) an error, or `all` of them."),

@@ -127,7 +127,9 @@ def _state(findings: Data) -> list[str]:
 
 def _ends(state: Data) -> str:
     """Timeouts, what happens when it is full, and what multiplies its memory."""
-    said = [f"{name} {'up to ' if name in state['computed'] else ''}{duration(ns)}" for name, ns in state["ends"].items()]
+    said = [
+        f"{name} {'up to ' if name in state['computed'] else ''}{duration(ns)}" for name, ns in state["ends"].items()
+    ]
     if state["when_full"] is not None:
         full = "evict oldest" if state["when_full"] == "evict" else state["when_full"]
         said = [*(said or ["forever"]), f"when full {full}"]

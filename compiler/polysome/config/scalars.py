@@ -175,7 +175,8 @@ def _address(text: str, type: t.Address) -> int:
         "ipv6": "An ipv6 address is written as RFC 4291, section 2.2, says: 2001:db8::1.",
     }[type.name]
     if address is None or "%" in text:
-        mend = f"Leave away `/{text.split('/')[1]}`." if _parsed(text.split("/")[0], ipaddress.ip_address) else ""
+        bare = re.split("[/%]", text)[0]
+        mend = f'Write "{bare}".' if _parsed(bare, ipaddress.ip_address) else ""
         raise Wrong("E1009", f'"{text}" is no {type} address', why, mend)
     if address.version == 6 and type.width == 32:
         raise Wrong("E1009", f'"{text}" is an ipv6 address, but an ipv4 address is expected', why)

@@ -36,9 +36,7 @@ def _write(parser: ir.Parser, p: Packet, buffer: bytearray) -> list[tuple[int, i
     return changed
 
 
-def _update_checksums(
-    parser: ir.Parser, p: Packet, old: bytes, new: bytearray, changed: list[tuple[int, int]]
-) -> None:
+def _update_checksums(parser: ir.Parser, p: Packet, old: bytes, new: bytearray, changed: list[tuple[int, int]]) -> None:
     """Every checksum over a changed byte, innermost first; an updated one is itself a changed byte for outer ones."""
     for position in range(len(p.path) - 1, -1, -1):
         i = p.path[position]

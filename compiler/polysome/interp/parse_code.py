@@ -34,7 +34,7 @@ def _extract(c: StatementCode, i: int) -> None:
     header = instance.header
     c.put(f"pos = p.pos; have = p.room - pos  # {instance.name}")
     if instance.cut is not None:
-        c.put(f"if have < {instance.cut}: return -1")
+        c.put(f"if have < {min(instance.cut, header.fixed)}: return -1")
         c.put(f"if have < {header.fixed}:")
         c.put(INDENT + f"take_cut(p, {i}); return -1")
     else:
@@ -44,10 +44,14 @@ def _extract(c: StatementCode, i: int) -> None:
         c.put(f"if not {c.code(header.valid)}:")
         c.put(INDENT + f"o[{i}] = -1; return -1")
     c.put(f"size = {c.code(header.size) if header.size is not None else header.fixed}")
+    if header.end is not None:
+        c.put(f"end = {c.code(header.end)}")
+        c.put("if end < size:")
+        c.put(INDENT + f"o[{i}] = -1; return -1")
     _size(c, i, instance)
     c.put(f"p.pos = p.header_end[{i}] = pos + size; p.path.append({i})")
     if header.end is not None:
-        c.put(f"narrow(p, pos + {c.code(header.end)})")
+        c.put("narrow(p, pos + end)")
     c.put(f"p.limit[{i}] = p.room")
 
 

@@ -11,13 +11,14 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.semantics import schedule as schedules
 from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.functions import function
 from polysome.semantics.headers import header
 from polysome.semantics.modules import Loader, Module
 from polysome.semantics.parsers import ParserBuilder
 from polysome.semantics.properties import properties
 from polysome.semantics.relevant import ContractBuilder
-from polysome.semantics.scope import NfScope, module_names
-from polysome.semantics.state import StateBuilder
+from polysome.semantics.scope import NfScope, mentioned, module_names
+from polysome.semantics.state import StateBuilder, mend_map
 from polysome.semantics.statements import Statements
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean
@@ -54,6 +55,7 @@ class _Checker:
         self.report, self.options = report, options
         self.shared = Shared(report)
         self.scopes: list[tuple[NfScope, ast.NfDecl]] = []
+        self._opened: list[tuple[NfScope, ast.NfDecl]] = []
 
     def program(self) -> ir.Program | None:
         decl = self._the_nf()
@@ -63,15 +65,19 @@ class _Checker:
         self.shared.root = scope
         self._declare(scope, decl, {})
         self._unknown_params()
+        before = len(self.report.errors)
         parser = self._parser(scope, decl)
         if parser is None:
             return None
-        self.report.stop_on_errors()
-        for block, block_decl in self.scopes:
-            self._state(block, block_decl)
         for name in scope.names.headers:
             header(self.shared, scope, scope.names.headers[name].name)
-        return self._assemble(scope, decl, parser)
+        if len(self.report.errors) > before:  # what a packet is made of is not known: all else would be guesses
+            self.report.stop_on_errors()
+        for block, block_decl in self.scopes:
+            self._state(block, block_decl)
+        program = self._assemble(scope, decl, parser)
+        self._unused()
+        return program
 
     def _the_nf(self) -> ast.NfDecl | None:
         found = [i for i in self.module.ast.items if isinstance(i, ast.NfDecl) and not i.block]
@@ -82,8 +88,8 @@ class _Checker:
                 "E0216",
                 "this file declares no NF",
                 Span(self.module.name, 0, 0),
-                why="`polysome` works on the one `nf NAME { … }` of a file.",
-                mend="Add one, or name the file that has it.",
+                why="`polysome` works on the one `nf NAME { … }` of a file; a library is checked by the NFs that use it.",
+                mend="Add one, or name a file that has one.",
             )
         else:
             self.report.add(
@@ -92,7 +98,7 @@ class _Checker:
                 found[1].name.span,
                 also=[(found[0].name.span, "first NF here")],
                 why="The bundle, the tests and the captures belong to one NF.",
-                mend="Move the second one into a file of its own.",
+                mend="Move one of them into a file of its own.",
             )
         return None
 
@@ -104,22 +110,26 @@ class _Checker:
         for item in decl.items:
             if isinstance(item, (ast.StructDecl, ast.EnumDecl, ast.ConstDecl, ast.FnDecl)):
                 scope.names.declare(item, self.report)
+        params: list[ast.ParamDecl] = []
+        configs: list[ast.ConfigDecl] = []
         for item in decl.items:
             match item:
                 case ast.PortDecl(_, idents):
                     self._ports(scope, idents, decl)
-                case ast.ParamDecl():
-                    self._param(scope, item, given)
-                case ast.ConfigDecl():
-                    if scope.claim(item.name, self.report):
-                        scope.config[item.name.text] = StateBuilder(self.shared, scope, {}).config(item)
-                case ast.ActionDecl():
-                    if scope.claim(item.name, self.report):
-                        scope.actions[item.name.text] = item
+                case ast.ParamDecl() if scope.claim(item.name, self.report):
+                    params.append(item)
+                case ast.ConfigDecl() if scope.claim(item.name, self.report):
+                    configs.append(item)
+                case ast.ActionDecl() if scope.claim(item.name, self.report):
+                    scope.actions[item.name.text] = item
                 case ast.StateDecl() | ast.IndexDecl():
                     scope.claim(item.name, self.report)
         if not decl.block:
-            self._seed(scope)
+            self._seed(scope, {p.name.text for p in params})
+        for param in _by_need(params):
+            self._param(scope, param, given)
+        for config in configs:
+            scope.config[config.name.text] = StateBuilder(self.shared, scope, {}).config(config)
         for item in decl.items:
             if isinstance(item, ast.Use):
                 self._use_block(scope, item)
@@ -138,8 +148,6 @@ class _Checker:
                 scope.ports[ident.text] = len(scope.ports)
 
     def _param(self, scope: NfScope, decl: ast.ParamDecl, given: Mapping[str, ir.Expr]) -> None:
-        if not scope.claim(decl.name, self.report):
-            return
         x = Expressions(self.shared, scope, frozenset())
         type = x.types.resolve(decl.type)
         full = scope.prefix + decl.name.text
@@ -156,7 +164,7 @@ class _Checker:
                 f"param `{full}` has no value",
                 decl.name.span,
                 why="It has no default, and none was given.",
-                mend=f"Give it with `--param {full}=…`, or add a default.",
+                mend=f"Add a default (`param {decl.name.text}: {type} = …;`), or give it: `--param {full}=…`.",
             )
         scope.params[decl.name.text] = (type, value, decl.span)
 
@@ -166,9 +174,9 @@ class _Checker:
         node = parse_expression(f"--param {name}", text, self.report)
         return None if node is None else Expressions(self.shared, scope, frozenset()).constant(node, type)
 
-    def _seed(self, scope: NfScope) -> None:
+    def _seed(self, scope: NfScope, declared: set[str]) -> None:
         """`param seed` exists everywhere (L3.16)."""
-        if "seed" not in scope.params:
+        if "seed" not in declared:
             text = self.options.params.get("seed")
             value = 0 if text is None else self._override(scope, "seed", text, SEED[1])
             scope.params["seed"] = (SEED[1], value, Span(self.module.name, 0, 0))
@@ -183,31 +191,40 @@ class _Checker:
                     f"the NF has no param `{name}`",
                     None,
                     why=f"`--param {name}=…` was given on the command line.",
-                    mend=did_you_mean(name, known),
+                    mend=did_you_mean(name, known) or "Declare it with `param`, or leave the option away.",
                 )
 
     def _use_block(self, scope: NfScope, use: ast.Use) -> None:
+        alias = use.alias or ast.Ident(use.span, use.path.rpartition(".")[2])
+        claimed = scope.claim(alias, self.report)
         module = self.loader.resolve(use, self.path)
         if module is None:
             return
         blocks = [i for i in module.ast.items if isinstance(i, ast.NfDecl) and i.block]
         if len(blocks) != 1:
             if not use.path.startswith("test."):
+                number = "several blocks" if blocks else "no block"
                 self.report.add(
                     "E0221",
-                    f"`{use.path}` declares no block",
+                    f"`{use.path}` declares {number}",
                     use.span,
-                    why="Inside an NF, `use … as x;` makes an instance of the block that the file declares.",
-                    mend="Outside the NF, `use` makes a file's declarations visible.",
+                    why="Inside an NF, `use … as x;` makes an instance of the one block that the file declares.",
+                    mend="Move it out of the NF, to the top of the file: there, `use` makes declarations visible."
+                    if not blocks
+                    else "Give each block a file of its own.",
                 )
             return
-        alias = use.alias or ast.Ident(use.span, use.path.rpartition(".")[2])
-        if not scope.claim(alias, self.report):
+        if blocks[0] in (decl for _, decl in self._opened):
+            self.loader.circle(use)
+            return
+        if not claimed:
             return
         child = NfScope(module_names(module, self.report), prefix=f"{scope.prefix}{alias.text}.")
         x = Expressions(self.shared, scope, frozenset())
         given = {a.name.text: x._expr(a.value, None) for a in use.args}
+        self._opened.append((child, blocks[0]))
         self._declare(child, blocks[0], given)
+        self._opened.pop()
         for arg in use.args:
             if arg.name.text not in child.params:
                 self.report.add(
@@ -215,12 +232,14 @@ class _Checker:
                     f"the block has no param `{arg.name.text}`",
                     arg.name.span,
                     why="Only what the block declares with `param` can be given.",
-                    mend=did_you_mean(arg.name.text, child.params),
+                    mend=did_you_mean(arg.name.text, child.params) or "Remove it.",
                 )
         scope.blocks[alias.text] = child
 
     def _parser(self, scope: NfScope, decl: ast.NfDecl) -> ir.Parser | None:
         if not scope.names.parsers:
+            if any(d.code == "E0221" for d in self.report.errors):  # the `use` that would make one visible
+                return None
             self.report.add(
                 "E0222",
                 "no parser is visible",
@@ -229,8 +248,14 @@ class _Checker:
                 mend="Add `use net.l4;` (or `use net.tunnel;`) at the top of the file.",
             )
             return None
-        chosen = list(scope.names.parsers.values())[-1]
-        return ParserBuilder(self.shared, scope, chosen, scope.names.hooks).build()
+        return ParserBuilder(self.shared, scope, self._chosen_parser(), scope.names.hooks).build()
+
+    def _chosen_parser(self) -> ast.ParserDecl:
+        """The file's own parser, else the one visible through its last `use` that shows one (L4.14)."""
+        uses = [i for i in self.module.ast.items if isinstance(i, ast.Use)]
+        used = [self.loader.resolve(use, self.path.resolve()) for use in reversed(uses)]
+        candidates = [self.module, *(m for module in used if module for m in reversed(module.visible))]
+        return next(i for m in candidates for i in reversed(m.ast.items) if isinstance(i, ast.ParserDecl))
 
     def _state(self, scope: NfScope, decl: ast.NfDecl) -> None:
         builder = StateBuilder(self.shared, scope, self.options.capacities)
@@ -255,7 +280,7 @@ class _Checker:
                 with_else[1].span,
                 also=[(with_else[0].span, "first one here")],
                 why="It is the verdict on every packet that lacks a demanded header.",
-                mend="Remove one.",
+                mend="Keep one of them.",
             )
         orelse: ir.Statement | None = None
         if with_else:
@@ -308,7 +333,7 @@ class _Checker:
                     f"there is no port `{ident.text}`",
                     ident.span,
                     why="`on packet from P` names ports declared with `port`.",
-                    mend=did_you_mean(ident.text, scope.ports),
+                    mend=did_you_mean(ident.text, scope.ports) or f"Declare it: `port {ident.text};`.",
                 )
                 continue
             port = scope.ports[ident.text]
@@ -353,7 +378,7 @@ class _Checker:
                             item.map.span,
                             also=[(found[handler.map].span, "first one here")],
                             why="There is one, so that the order is plain.",
-                            mend="Join them.",
+                            mend="Join the two.",
                         )
                     elif handler is not None:
                         found[handler.map] = handler
@@ -367,7 +392,7 @@ class _Checker:
                 f"there is no map `{item.map.text}`",
                 item.map.span,
                 why="`on end` follows the entries of a map or set.",
-                mend=did_you_mean(item.map.text, scope.state),
+                mend=mend_map(item.map.text, scope.state),
             )
             return None
         x = Statements(self.shared, scope, packet=False)
@@ -404,12 +429,14 @@ class _Checker:
         plans = [i for i in decl.items if isinstance(i, ast.Schedule)]
         loads = [i for i in decl.items if isinstance(i, ast.Traffic)]
         for extra in (*plans[1:], *loads[1:]):
+            word, first = ("schedule", plans[0]) if isinstance(extra, ast.Schedule) else ("traffic", loads[0])
             self.report.add(
                 "E0203",
-                f"`{'schedule' if isinstance(extra, ast.Schedule) else 'traffic'}` is declared twice",
-                extra.span,
-                why="There is one of each.",
-                mend="Join them.",
+                f"`{word}` is declared twice",
+                Span(extra.span.file, extra.span.start, extra.span.start + len(word)),
+                also=[(Span(first.span.file, first.span.start, first.span.start + len(word)), "first declared here")],
+                why="An NF has one of each.",
+                mend="Join the two.",
             )
         packet_handlers = self._packet_handlers(scope, decl, passing)
         scheduled = passing if contract and isinstance(contract.orelse, ir.Drop) else parser.all_classes
@@ -434,6 +461,47 @@ class _Checker:
             span=decl.span,
             sources=self.report.sources,
         )
+
+
+    def _unused(self) -> None:
+        """What nothing uses is checked too, for whatever is wrong in it; it is no part of the program."""
+        used = set(self.shared.fns)
+        own = [i for i in self.module.ast.items if not isinstance(i, ast.NfDecl)]
+        for scope, decl in self.scopes:
+            x = Expressions(self.shared, scope, frozenset())
+            for item in (*decl.items, *own):
+                match item:
+                    case ast.StructDecl() | ast.EnumDecl() if scope.names.types.get(item.name.text) is item:
+                        x.types.named(item.name.text)
+                    case ast.ConstDecl() if scope.names.values.get(item.name.text) is item:
+                        x._expr(ast.Name(item.name.span, item.name.text), None)
+                    case ast.FnDecl() if scope.names.values.get(item.name.text) is item:
+                        function(x, item, item.name.span)
+                    case ast.ActionDecl() if scope.actions.get(item.name.text) is item:
+                        self._unused_action(scope, item)
+            own = []
+        for name in set(self.shared.fns) - used:
+            del self.shared.fns[name]
+
+    def _unused_action(self, scope: NfScope, decl: ast.ActionDecl) -> None:
+        """As if called where every header is there."""
+        x = Statements(self.shared, scope, packet=True)
+        x.mask = 0
+        x.open_action(scope.prefix + decl.name.text)
+        for p in decl.params:
+            x.bind(p.name, x.types.resolve(p.type))
+        x.block(decl.body)
+
+
+def _by_need(params: list[ast.ParamDecl]) -> list[ast.ParamDecl]:
+    """Each param after those that its default needs (L1.1); as declared otherwise."""
+    rest, found = list(params), []
+    while rest:
+        waiting = {p.name.text for p in rest}
+        ready = next((p for p in rest if not waiting & mentioned(p.default)), rest[0])
+        rest.remove(ready)
+        found.append(ready)
+    return found
 
 
 def _fold(x: Expressions, e: ir.Expr) -> Any:

@@ -446,4 +446,4 @@ def ends_or_changes(e: ir.Expr) -> bool:
 
 def _a(type: t.Type) -> str:
     text = str(type)
-    return text if text in ("bytes", "text") or text.startswith("(") else ("an " if text[0] in "aeio" else "a ") + text
+    return text if text in ("bytes", "text") or text.startswith("(") else ("an " if text[0] in "aeioAEIO" else "a ") + text

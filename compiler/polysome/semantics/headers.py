@@ -22,7 +22,7 @@ class HeaderBuilder:
     def __init__(self, shared: Shared, scope: NfScope) -> None:
         self.shared = shared
         self.report = shared.report
-        self.x = Expressions(shared, scope, frozenset(("packet", "header")))
+        self.x = Expressions(shared, scope, frozenset())  # only the header's own fields
         self._length_slots: dict[int, bool] = {}
 
     def build(self, decl: ast.HeaderDecl) -> ir.Header:
@@ -85,7 +85,7 @@ class HeaderBuilder:
                     case ast.NextMark(_, enum):
                         field = replace(field, next=self._next(enum, field))
                     case ast.ChecksumMark():
-                        field = replace(field, checksum=self._checksum(mark))
+                        field = replace(field, checksum=self._checksum(mark, field))
             if f.default is not None:
                 field = replace(field, default=self.x.constant(f.default, field.type))
             fields.append(field)
@@ -94,7 +94,7 @@ class HeaderBuilder:
     def _length(self, value: ast.Expr, field: ir.Field) -> ir.Expr:
         """An expression over `header` and `rest`, byte counts of any width."""
         wide = t.Bits(64)
-        lengths = Expressions(self.shared, self.x.scope, frozenset(("packet", "header")))
+        lengths = Expressions(self.shared, self.x.scope, frozenset())
         lengths.own = ir.Header("", (), 0, None, None, None, (), value.span)
         for name, rest in (("header", False), ("rest", True)):
             slot = lengths.bind(ast.Ident(value.span, name), wide)
@@ -124,7 +124,15 @@ class HeaderBuilder:
         )
         return None
 
-    def _checksum(self, mark: ast.ChecksumMark) -> ir.Checksum:
+    def _checksum(self, mark: ast.ChecksumMark, field: ir.Field) -> ir.Checksum:
+        if field.width != 16 or field.offset % 16:
+            self.report.add(
+                "E0409",
+                f"`{field.name}` cannot hold a checksum",
+                field.span,
+                why="The sum is one of 16-bit words, and the checksum is one of them.",
+                mend="Make it a `u16` at an even number of bytes.",
+            )
         for part in mark.parts:
             if part.text not in CHECKSUM_PARTS:
                 self.report.add(

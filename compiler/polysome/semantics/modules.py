@@ -60,14 +60,14 @@ class Loader:
             candidate = (root / relative).resolve()
             if candidate.is_file():
                 if candidate in self._loading:
-                    self._circle(use)
+                    self.circle(use)
                     return None
                 shown = prefix + str(relative) if prefix else os.path.relpath(candidate)
                 return self.load(candidate, shown)
         self._not_found(use)
         return None
 
-    def _circle(self, use: ast.Use) -> None:
+    def circle(self, use: ast.Use) -> None:
         self.report.add(
             "E0202",
             f"`{use.path}` uses itself, in a circle",

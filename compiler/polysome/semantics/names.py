@@ -81,7 +81,7 @@ def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr 
         return ir.Const(span, t.PORT, scope.ports[name])
     if name in scope.params:
         type, value, _ = scope.params[name]
-        return ir.Const(span, type, value)
+        return x.wrong(span) if value is None else ir.Const(span, type, value)
     if name in scope.config:
         if not _may(x, "config", span, name):
             return x.wrong(span)
@@ -310,7 +310,7 @@ def field_read(x: Expressions, instances: tuple[int, ...], text: str, name: ast.
         return x.wrong(span)
     assert x.shared.parser is not None
     parser = x.shared.parser
-    possible = [i for i in instances if x.mask & parser.having[i]] or [instances[-1]]
+    possible = [i for i in instances if x.mask & parser.having[i]] or list(instances)
     result: ir.Expr | None = None
     for i in reversed(possible):
         header = parser.instances[i].header

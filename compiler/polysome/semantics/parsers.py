@@ -9,7 +9,8 @@ from polysome.ir import types as t
 from polysome.semantics import hints
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.headers import header, own_fields
-from polysome.semantics.scope import NfScope
+from polysome.semantics.parser_paths import check_progress, check_reads
+from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.spans import Span
@@ -32,7 +33,11 @@ class ParserBuilder:
     def __init__(self, shared: Shared, scope: NfScope, decl: ast.ParserDecl, hooks: list[ast.Hook]) -> None:
         self.shared, self.scope, self.decl, self.hooks = shared, scope, decl, hooks
         self.report = shared.report
-        self.states = {s.name.text: s for s in decl.states}
+        self.states: dict[str, ast.ParserState] = {}
+        for state in decl.states:
+            if state.name.text in self.states:
+                duplicate(self.report, state.name, self.states[state.name.text].name.span)
+            self.states[state.name.text] = state
         self.instances: list[ir.Instance] = []
         self.numbers: dict[str, int] = {}
         self.spans: dict[str, Span] = {}
@@ -52,7 +57,7 @@ class ParserBuilder:
             )
         self._collect_instances()
         for hook in self.hooks:
-            if hook.after.text not in self.numbers:
+            if hook.after.text not in (*self.numbers, *(name.rpartition("[")[0] for name in self.numbers)):
                 self._no_header(hook.after)
         groups = self._groups()
         nowhere = (0,) * len(self.instances)
@@ -60,6 +65,7 @@ class ParserBuilder:
         self.shared.parser = empty
         if "start" in self.states:
             self._unroll()
+            check_progress(self.nodes, lambda state: self.states[state].name.span, self.report)
         parser = self._with_classes(replace(empty, nodes=tuple(self.nodes[i] for i in sorted(self.nodes))))
         self.shared.parser = parser
         return self._with_values(parser)
@@ -81,7 +87,7 @@ class ParserBuilder:
         if layout is None:
             return
         if name in self.numbers:
-            if self.instances[self.numbers[name]].header is not layout:
+            if self.instances[self.numbers[name]].header.name != layout.name:
                 self.report.add(
                     "E0413",
                     f"`{name}` names two different headers",
@@ -229,7 +235,7 @@ class ParserBuilder:
             return ()
         found = []
         for hook in self.hooks:
-            if hook.after.text == self.instances[instance].name:
+            if hook.after.text in (self.instances[instance].name, self.instances[instance].name.rpartition("[")[0]):
                 x = self._select_context(taken)
                 condition = x.expr(hook.when, t.BOOL) if hook.when is not None else None
                 found.append((condition, self._hook_node(hook, taken)))
@@ -249,6 +255,7 @@ class ParserBuilder:
         """Every sequence of instances that a walk can leave behind, also where an extract fails."""
         classes: dict[tuple[int, ...], None] = {(): None}
         seen: set[tuple[int, tuple[int, ...]]] = set()
+        arrivals: dict[int, set[tuple[int, ...]]] = {}
         work: list[tuple[int, tuple[int, ...]]] = [(0, ())] if parser.nodes else []
         while work and len(classes) <= MOST_CLASSES:
             number, path = work.pop()
@@ -257,8 +264,12 @@ class ParserBuilder:
             seen.add((number, path))
             node = parser.nodes[number]
             if node.instance is not None:
+                if node.instance in path:
+                    self._twice(node)
+                    continue
                 path = (*path, node.instance)
                 classes[path] = None
+            arrivals.setdefault(number, set()).add(path)
             targets = [target for _, target in node.hooks] + [c.target for c in node.cases]
             work += [(target, path) for target in reversed(targets)]
         if len(classes) > MOST_CLASSES:
@@ -273,7 +284,34 @@ class ParserBuilder:
         having = tuple(
             sum(1 << c for c, path in enumerate(ordered) if i in path) for i in range(len(parser.instances))
         )
-        return replace(parser, classes=ordered, having=having)
+        parser = replace(parser, classes=ordered, having=having)
+        check_reads(parser, arrivals, self.report)
+        return parser
+
+    def _value_and_class(self, decl: ast.ValueDecl, known: bool) -> None:
+        name = decl.name
+        if known:
+            duplicate(self.report, name, next(d.name.span for d in self.decl.values if d.name.text == name.text))
+            return
+        self.report.add(
+            "E0213",
+            f"there is no value `{name.text}` before this `class`",
+            name.span,
+            why="`class v` says what the value v means in the `class` of a schedule.",
+            mend=f"Declare `value {name.text}: …` first.",
+        )
+
+    def _twice(self, node: ir.ParseNode) -> None:
+        assert node.instance is not None
+        name = self.instances[node.instance].name
+        extract = self.states[node.name].extract
+        self.report.add(
+            "E0418",
+            f"`{name}` may be extracted twice in one packet",
+            extract.span if extract is not None else self.decl.name.span,
+            why="A name means one header of the packet; a path through the parser comes to this `extract` once more.",
+            mend=f"Give one of them another name with `as`, or make it a stack: `extract … as {name}[..4];`.",
+        )
 
     def _with_values(self, parser: ir.Parser) -> ir.Parser:
         values: dict[str, ir.ValueDecl] = {}
@@ -284,8 +322,10 @@ class ParserBuilder:
             type = x.types.resolve(decl.type)
             value = x.expr(decl.value, type)
             name = decl.name.text
-            if decl.for_class and name in values:
-                values[name] = replace(values[name], for_class=value)
+            if decl.for_class != (name in values):
+                self._value_and_class(decl, name in values)
+            elif decl.for_class:
+                values[name] = replace(values[name], for_class=x.coerce(value, values[name].value.type))
             else:
                 values[name] = ir.ValueDecl(name, value, value)
         return parser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from polysome.ir import program as ir
@@ -106,3 +106,14 @@ class NfScope:
     def value_names(self) -> list[str]:
         """Every value name, for did-you-mean."""
         return [*self.declared, *self.names.values]
+
+
+def mentioned(node: object) -> set[str]:
+    """Every bare name in an expression."""
+    if isinstance(node, ast.Name):
+        return {node.text}
+    if isinstance(node, tuple):
+        return {name for part in node for name in mentioned(part)}
+    if is_dataclass(node) and not isinstance(node, Span):
+        return {name for f in fields(node) for name in mentioned(getattr(node, f.name))}
+    return set()

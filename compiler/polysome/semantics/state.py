@@ -98,6 +98,7 @@ class StateBuilder:
                 why="Keys have a fixed number of bits: integers, addresses, enums, structs and tuples of these.",
                 mend="Use the parts that identify the entry.",
             )
+            return t.WRONG
         return key
 
     def _timeout(self, clauses: Clauses, name: str, key: t.Type, value: t.Type | None) -> ir.Timeout | None:

@@ -11,6 +11,7 @@ from polysome.kinds.base import Method
 from polysome.kinds.state import STATE_KINDS
 from polysome.semantics import hints
 from polysome.semantics.scope import NfScope
+from polysome.semantics.type_resolver import unusable
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.spans import Span
@@ -103,6 +104,8 @@ def index(x: Expressions, node: ast.Index) -> ir.Expr | None:
 
 
 def _absent(x: Expressions, node: ast.Expr, target: LookupTarget) -> ir.Expr:
+    if unusable(target.type):
+        return x.wrong(node.span)
     may_find_nothing(x, node.span, target, "Take it apart first: `let v = {} else …;`, or `if let v = {} {{ … }}`.")
     return x.wrong(node.span)
 

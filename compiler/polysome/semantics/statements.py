@@ -494,6 +494,10 @@ class Statements(Expressions):
 
     # ------------------------------------------------------------ actions
 
+    def open_action(self, full: str) -> None:
+        """From now on, a call of this action is recursion."""
+        self._inlining.append(full)
+
     def _action(self, node: ast.Call) -> tuple[NfScope, ast.ActionDecl] | None:
         callee = node.callee
         if isinstance(callee, ast.Name) and callee.text in self.scope.actions:

@@ -72,6 +72,7 @@ class TypeResolver:
             case ast.TypeFrom(_, item, pool):
                 if pool.text not in self.scope.state:
                     self._unknown_state(pool)
+                    return t.WRONG
                 return t.FromPool(self.scope.prefix + pool.text, self.resolve(item))
             case ast.TypeName():
                 return self._name(node)

@@ -7,5 +7,8 @@ nf nat {
     free: pool<Endpoint> { from addresses, 1024..65535; }
     out: map<Flow, Endpoint from pool> { capacity 1M; idle 5min; when full drop; }
   }
-  on packet { send outside; }
+  on packet {
+    out[flow] = free.take() else drop "no free port";
+    send outside;
+  }
 }

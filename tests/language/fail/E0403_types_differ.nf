@@ -4,7 +4,7 @@ nf firewall {
   port lan, wan;
   on packet {
     require ip else drop "not IP";
-    require ip.src != ip.dst else drop "land attack";
+    require ip.src != 0 else drop "no source";
     send wan;
   }
 }

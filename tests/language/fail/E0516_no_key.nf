@@ -3,5 +3,5 @@ use net.l4;
 nf counter {
   port lan, wan;
   state { seen: map<prefix, u64> { capacity 1K; idle 30s; when full evict oldest; } }
-  on packet { send wan; }
+  on packet { seen[flow.src] += 1; send wan; }
 }
