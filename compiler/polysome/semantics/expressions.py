@@ -35,6 +35,7 @@ class Shared:
     slots: int = 0
     order_class: t.Type = t.WRONG  # of the schedule's class, once that is typed
     open_consts: list[str] = field(default_factory=list)  # whose values are being found right now
+    circular: set[str] = field(default_factory=set)  # consts that need their own values; reported
 
     def slot(self) -> int:
         self.slots += 1

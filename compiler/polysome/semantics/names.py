@@ -98,7 +98,10 @@ def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr 
 def _const(x: Expressions, scope: NfScope, decl: ast.ConstDecl, span: Span) -> ir.Expr:
     """The value of a `const`; E0324 if it needs itself."""
     name = scope.prefix + decl.name.text
+    if name in x.shared.circular:
+        return x.wrong(span)
     if name in x.shared.open_consts:
+        x.shared.circular.update(x.shared.open_consts[x.shared.open_consts.index(name) :])
         x.report.add(
             "E0324",
             f"const `{decl.name.text}` needs its own value",
