@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.analysis.specs import EXAMPLES, ROOT, edits, fields, layout_of, program, said
 
 from polysome.analysis.layout import WIRE, layout
 from polysome.analysis.relevance import passing
 from polysome.ir import program as ir
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
-from tests.analysis.specs import EXAMPLES, ROOT, edits, fields, layout_of, program, said
 
 TCP = ("ethernet", "ipv4", "tcp")
 
@@ -40,7 +40,7 @@ def test_edits_are_whole_bytes_in_wire_order(tmp_path: Path) -> None:
     p = program(
         tmp_path,
         nf("""    require vlan[0] and ipv4 and tcp else drop "other";
-    tcp.urgent_pointer = 1; ipv4.dscp = 2; ipv4.fragment_offset = 0; vlan[0].vid = 3; vlan[0].dei = 1;
+    tcp.urgent = 1; ipv4.dscp = 2; ipv4.fragment_offset = 0; vlan[0].vid = 3; vlan[0].dei = 1;
     ethernet.src = 02:00:00:00:00:01;
     send b;"""),
     )
@@ -50,7 +50,7 @@ def test_edits_are_whole_bytes_in_wire_order(tmp_path: Path) -> None:
         ("vlan[0].vid", 2, 7),
         ("ipv4.dscp", 1, 9),
         ("ipv4.fragment_offset", 2, 10),
-        ("tcp.urgent_pointer", 2, 12),
+        ("tcp.urgent", 2, 12),
     ]
     assert edits(layout_of(p, *TCP)) == [], "packets that are never sent have no edits"
 
@@ -101,9 +101,12 @@ nf t {
 def test_a_loop_may_run_no_turn(tmp_path: Path) -> None:
     p = program(
         tmp_path,
-        nf("""    require ipv4 else drop "other";
+        nf(
+            """    require ipv4 else drop "other";
     for x in xs { ipv4.ttl = x; }
-    send b;""", "config xs: list<u8>;"),
+    send b;""",
+            "config xs: list<u8>;",
+        ),
     )
     assert fields(p, layout_of(p, *TCP)) == [("ipv4", 8, 1, 0)]
 
@@ -162,14 +165,19 @@ parse note after udp when udp.dport == 7;
     [
         ("truncate 60B;", "`truncate`: the checksum of udp covers what is cut off"),
         ("pop note;", "`pop` moves what the checksum of udp covers by an odd number of bytes"),
-        ("push note { size: 1, text: 2 } before note;", "`push` moves what the checksum of udp covers by an odd number"),
+        (
+            "push note { size: 1, text: 2 } before note;",
+            "`push` moves what the checksum of udp covers by an odd number",
+        ),
         ("push icmp { type: 8 } before note;", "the checksum of the pushed icmp covers the payload"),
         ("push ethernet { src: ethernet.src, dst: ethernet.dst } before ethernet;", ""),
         ("pop ethernet;", ""),
     ],
 )
 def test_a_checksum_that_needs_the_payload_sends_the_packet_whole(tmp_path: Path, statement: str, reason: str) -> None:
-    text = nf(f'    require ipv4 and note else drop "other";\n    {statement}\n    send b;').replace("use net.l4;\n", TRAILER)
+    text = nf(f'    require ipv4 and note else drop "other";\n    {statement}\n    send b;').replace(
+        "use net.l4;\n", TRAILER
+    )
     text = text.replace("pop note;", "pop note..note;").replace("pop ethernet;", "pop ethernet..ethernet;")
     p = program(tmp_path, text)
     one = layout_of(p, "ethernet", "ipv4", "udp", "note")

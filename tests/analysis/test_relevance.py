@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.analysis.specs import needs, paths, program
 
-from polysome.analysis.relevance import relevance
 from polysome.analysis.all import analyse
+from polysome.analysis.relevance import relevance
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
-from tests.analysis.specs import needs, paths, program
 
 L4 = ("ethernet", "ipv4", "tcp")
 

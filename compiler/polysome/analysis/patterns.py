@@ -84,7 +84,7 @@ def _matching(low: Iterable[Token], high: Iterable[Token], parser: ir.Parser) ->
 
 def words(pattern: Pattern, parser: ir.Parser, plain: frozenset[int] = frozenset()) -> str:
     """The headers in wire order, in brackets what may be missing; `…` for those of `plain` that may be there."""
-    if not pattern.low and all(i in plain for token in pattern.high for i in token):
+    if not pattern.low and pattern.high and all(i in plain for token in pattern.high for i in token):
         return "other packets"
     parts: list[str] = []
     stacks: dict[str, tuple[int, int]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from polysome.analysis.effects import Effects
-from polysome.analysis.words import duration, without_comments
+from polysome.analysis.words import duration, exact_duration, without_comments
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
@@ -80,7 +80,7 @@ def _short_idle(program: ir.Program, report: Report) -> None:
 def _too_short(report: Report, span: Span, what: str, idle: int, fill: int) -> None:
     report.add(
         "W0701",
-        f"`idle` is {duration(idle)}, but a bucket takes {duration(fill)} to fill",
+        f"`idle` is {exact_duration(idle)}, but a bucket takes {duration(fill)} to fill",
         span,
         why=f"If {what} is forgotten before its bucket is full, its next packet finds a new one, which is full: "
         "pausing gives more than the rate allows.",

@@ -19,13 +19,17 @@ _DURATIONS = (
 _SIZES = (("GB", 10**9), ("MB", 10**6), ("KB", 10**3))
 
 
-def duration(ns: int) -> str:
-    """As the language writes it, in the largest unit that divides it: `30s`, `1500ms`; rounded up if that is long."""
+def exact_duration(ns: int) -> str:
+    """As the language writes it, in the largest unit that divides it: `30s`, `1500ms`."""
     if ns == 0:
         return "0s"
-    for unit, scale in _DURATIONS:
-        if ns % scale == 0:
-            return f"{ns // scale}{unit}"
+    return next((f"{ns // scale}{unit}" for unit, scale in _DURATIONS if ns % scale == 0), f"{ns}ns")
+
+
+def duration(ns: int) -> str:
+    """The same, but rounded up to a tenth of a unit if it would be long: `204.9ms` for 204 800 004 ns."""
+    if not exact_duration(ns).endswith("ns"):
+        return exact_duration(ns)
     for unit, scale in _DURATIONS[3:]:
         if ns >= 10 * scale:
             tenths = -(-ns * 10 // scale)

@@ -134,7 +134,7 @@ class ExpressionCode:
                     return f"STATE[{s!r}].contains({self.code(k)})"
                 return f"({self.code(k)} in STATE[{s!r}])"
             case ir.StateLen(state=s):
-                return self._reduced(f"state_len({s!r}, p)" if self._partitioned(s) else f"len(STATE[{s!r}])", e.type)
+                return self._reduced(self._state_len(self.program.state[s]), e.type)
             case ir.MethodCall(state=s, method=m, args=args):
                 if isinstance(self.program.state[s], ir.MapDecl):
                     return f"at(STATE[{s!r}].put, {self.code(args[0])}, {self.place(e)}, None)"
@@ -146,8 +146,10 @@ class ExpressionCode:
             case _:
                 raise AssertionError(f"no code for {type(e).__name__}")
 
-    def _partitioned(self, state: str) -> bool:
-        return isinstance(self.program.state[state], ir.PoolDecl)
+    def _state_len(self, decl: ir.AnyState) -> str:
+        if isinstance(decl, ir.PoolDecl):
+            return f"state_len({decl.name!r}, {'None' if decl.per is None else 'p'})"
+        return f"len(STATE[{decl.name!r}])"
 
     # ------------------------------------------------------------ header fields
 

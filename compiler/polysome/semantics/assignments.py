@@ -23,11 +23,7 @@ def assign(x: Statements, node: ast.Assign) -> Lowered:
         if node.orelse is not None and len(x.report.errors) == before:
             x.else_without_lookup(node.value.span, node.orelse.span)
         return stored, False
-    from polysome.semantics.statements import Target
-
-    into = Target(x.shared.slot(), "value", lookup.type)
-    absent, _ = x.else_arm(node.orelse, into, node.value.span, lookup)
-    body: list[ir.Statement] = [x.lookup_node(node.span, lookup, into.slot, into.name, (), tuple(absent))]
+    body, into = x.lookup_into(node.span, "value", node.value.span, lookup, node.orelse)
     found = ir.Local(node.value.span, into.type or t.WRONG, into.slot, into.name)
     return body + _store(x, node, found), False
 
@@ -82,7 +78,7 @@ def _value(
     if node.op == "=":
         return x.expr(value, type)
     op = node.op[:-1]
-    right = x._expr(value, type)
+    right = operators._plain(x._expr(value, type))
     current, right = operators.unify(x, operators._plain(current), right)
     if t.WRONG in (current.type, right.type):
         return x.wrong(node.span)

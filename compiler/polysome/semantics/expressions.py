@@ -228,7 +228,7 @@ class Expressions:
         return ir.Const(node.span, {"ipv4": t.IPV4, "ipv6": t.IPV6, "mac": t.MAC}[node.kind], node.value)
 
     def _bit_slice(self, node: ast.BitSlice) -> ir.Expr:
-        base = self.value(node.base)
+        base = operators._plain(self.value(node.base))
         if base.type == t.WRONG:
             return base
         high, low = self.constant(node.high, t.LITERAL), self.constant(node.low, t.LITERAL)

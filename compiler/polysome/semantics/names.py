@@ -512,7 +512,9 @@ def index(x: Expressions, node: ast.Index | ast.Range) -> ir.Expr:
 
 def _index_value(x: Expressions, node: ast.Expr) -> ir.Expr:
     """Any integer."""
-    value = x._expr(node, None)
+    from polysome.semantics.operators import _plain
+
+    value = _plain(x._expr(node, None))
     if isinstance(value.type, t.Literal):
         return x.coerce(value, t.U64)
     if isinstance(value.type, (t.Bits, t.Wrong)):

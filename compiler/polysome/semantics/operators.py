@@ -111,7 +111,7 @@ def retype(e: ir.Expr, want: t.Type) -> ir.Expr:
 def _unary(x: Expressions, node: ast.Unary, want: t.Type | None) -> ir.Expr:
     if node.op == "not":
         return ir.Unary(node.span, t.BOOL, "not", x.expr(node.operand, t.BOOL))
-    inner = x.expr(node.operand, want)
+    inner = _plain(x.expr(node.operand, want))
     if isinstance(inner.type, (t.Bits, t.Address)):
         return ir.Unary(node.span, inner.type, "~", inner)
     if inner.type != t.WRONG:

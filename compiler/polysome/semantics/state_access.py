@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.classes import split
+from polysome.ir.reads import children
 from polysome.kinds.base import Method
 from polysome.kinds.state import STATE_KINDS
 from polysome.semantics import hints
@@ -78,7 +81,10 @@ def member(x: Expressions, node: ast.Member) -> ir.Expr | None:
     if decl is None or isinstance(decl, ir.ScalarDecl):
         return None
     if node.name.text == "len" and not isinstance(decl, ir.KindDecl):
-        return ir.StateLen(node.span, t.LITERAL, decl.name) if _usable(x, node.span, decl.name) else x.wrong(node.span)
+        usable = _usable(x, node.span, decl.name)
+        if usable and isinstance(decl, ir.PoolDecl) and decl.per is not None:
+            usable = _per_is_usable(x, decl, node.span, f"{decl.name}.len")
+        return ir.StateLen(node.span, t.LITERAL, decl.name) if usable else x.wrong(node.span)
     known = ["len"] if not isinstance(decl, ir.KindDecl) else [f"{m.name}(…)" for m in STATE_KINDS[decl.kind].methods]
     x.report.add(
         "E0503",
@@ -183,22 +189,40 @@ def _pool_take(x: Expressions, node: ast.Call) -> LookupTarget | None:
     from polysome.semantics.calls import arity
 
     arity(x, f"{decl.name}.take", len(node.args), (), node.span)
-    if decl.per is not None and not _per_is_usable(x, decl, node):
+    if decl.per is not None and not _per_is_usable(x, decl, node.span, f"{decl.name}.take"):
         return None
     return LookupTarget("pool", decl.name, decl.per, t.FromPool(decl.name, decl.item))
 
 
-def _per_is_usable(x: Expressions, decl: ir.PoolDecl, node: ast.Call) -> bool:
+def _per_is_usable(x: Expressions, decl: ir.PoolDecl, span: Span, what: str) -> bool:
     """`per` reads the packet, so the packet must be there, with those headers."""
     from polysome.semantics.names import _may, check_valid
 
     assert decl.per is not None and x.shared.parser is not None
-    if not _may(x, "packet", node.span, f"{decl.name}.take"):
+    if not _may(x, "packet", span, what):
         return False
-    read = decl.per
-    if isinstance(read, ir.HeaderField):
-        return check_valid(x, (read.instance,), x.shared.parser.instances[read.instance].name, node.span)
-    return True
+    absent = next(_absent_headers(decl.per, x.mask, x.shared.parser), None)
+    return absent is None or check_valid(x, (absent,), x.shared.parser.instances[absent].name, span)
+
+
+def _absent_headers(e: ir.Expr, mask: int, parser: ir.Parser) -> Iterator[int]:
+    """Headers that the expression reads although some class of `mask` lacks them."""
+    match e:
+        case ir.HeaderField(instance=i) | ir.RestBytes(instance=i) | ir.PacketFrom(instance=i):
+            if mask & ~parser.having[i]:
+                yield i
+        case ir.Choose():
+            yes, no = split(e.condition, mask, parser)
+            yield from _absent_headers(e.condition, mask, parser)
+            yield from _absent_headers(e.then, yes, parser)
+            yield from _absent_headers(e.orelse, no, parser)
+        case ir.Binary(op="and" | "or"):
+            yes, no = split(e.left, mask, parser)
+            yield from _absent_headers(e.left, mask, parser)
+            yield from _absent_headers(e.right, yes if e.op == "and" else no, parser)
+        case _:
+            for child in children(e):
+                yield from _absent_headers(child, mask, parser)
 
 
 def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:

@@ -106,8 +106,9 @@ class Statements(Expressions):
         if isinstance(node, ast.IfExpr):
             return self._if(node, into)
         value = self._expr(node, into.type)
-        if isinstance(into.type, (t.Ref, t.FromPool)) and value.type == _inside(into.type):
-            into.type = value.type  # the lookup's row or owned value is then read
+        if isinstance(into.type, (t.Ref, t.FromPool)) and (value.type == t.LITERAL or value.type == _inside(into.type)):
+            into.type = _inside(into.type)  # the lookup's row or owned value is then read
+            value = self.coerce(value, into.type)
         elif into.type is not None:
             value = self.coerce(value, into.type)
         if into.type is None:
@@ -229,20 +230,28 @@ class Statements(Expressions):
             self.locals[-1][name.text] = Local(slot, type, name.span)
 
     def _let_lookup(self, node: ast.Let, target: LookupTarget) -> Lowered:
-        into = Target(self.shared.slot(), node.binding.names[0].text, target.type)
-        absent, ended = self.else_arm(node.orelse, into, node.value.span, target)
+        body, into = self.lookup_into(node.span, node.binding.names[0].text, node.value.span, target, node.orelse)
         assert into.type is not None
         self._check_written(node.binding, into.type, node.value.span)
-        found: ir.Body = ()
-        if into.type != target.type and target.type != t.WRONG:
-            row = ir.Local(node.span, target.type, into.slot, into.name)
-            found = (ir.SetLocal(node.span, into.slot, into.name, ir.Deref(node.span, into.type, row)),)
-        body: list[ir.Statement] = [self.lookup_node(node.span, target, into.slot, into.name, found, tuple(absent))]
         if node.binding.tuple:
             body += self._take_apart(node.binding, into.slot, into.type)
         else:
             self._bind_slot(node.binding, into.slot, into.type)
         return body, False
+
+    def lookup_into(
+        self, span: Span, name: str, place: Span, target: LookupTarget, orelse: ast.ElseArm | None
+    ) -> tuple[list[ir.Statement], Target]:
+        """A lookup with its `else`, and where the value is then: the row's own one if `else` yields a plain value."""
+        into, before = Target(self.shared.slot(), name, target.type), self.mask
+        absent, _ = self.else_arm(orelse, into, place, target)
+        found: ir.Body = ()
+        if into.type is not None and into.type != target.type and target.type != t.WRONG:
+            self.mask = before  # once more: an earlier branch of `else` may have yielded a row
+            absent, _ = self.else_arm(orelse, into, place, target)
+            row = ir.Local(span, target.type, into.slot, name)
+            found = (ir.SetLocal(span, into.slot, name, ir.Deref(span, into.type, row)),)
+        return [self.lookup_node(span, target, into.slot, name, found, tuple(absent))], into
 
     def _check_written(self, binding: ast.Binding, type: t.Type, span: Span) -> None:
         """The type written beside the name must be that of what is found, or of the row or value it stands for."""

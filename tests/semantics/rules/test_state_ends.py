@@ -16,7 +16,7 @@ def after(body: str, state: str, *firsts: tuple[int, int], items: str = "", **mo
 
 
 def wrong(body: str, state: str, items: str = "") -> list[str]:
-    return errors(bare(f"require byte0 else drop;\n{body}\ndrop;", f"state {{ {state} }}\n{items}"))
+    return errors(bare(f"require byte0 else drop \"x\";\n{body}\ndrop \"x\";", f"state {{ {state} }}\n{items}"))
 
 
 # ---------------------------------------------------------------- L7.5: on end
@@ -87,7 +87,7 @@ def test_L7_5_a_trap_ends_it_and_nothing_else() -> None:
     assert outcome.dropped == {"done": 1}
 
 
-@pytest.mark.parametrize("body", ["drop;", "send a;", "n = byte0.first as u64;", "n = len as u64;", "byte0.first = 1;"])
+@pytest.mark.parametrize("body", ["drop \"x\";", "send a;", "n = byte0.first as u64;", "n = len as u64;", "byte0.first = 1;"])
 def test_L7_5_it_has_no_packet(body: str) -> None:
     assert wrong("", MAP + LOG, f"on end m(key, value, why) {{ {body} }}") != []
 
@@ -108,7 +108,7 @@ INDEXED = "m: map<u8, u16> { capacity 4; idle 10ns; when full drop; } index i: m
 
 
 def test_L7_6_an_index_gives_key_and_value() -> None:
-    body = "m[3] = 500; let e = i[(1, 500)] else drop; found = e.key ++ e.value ++ 0 as u8;"
+    body = "m[3] = 500; let e = i[(1, 500)] else drop \"x\"; found = e.key ++ e.value ++ 0 as u8;"
     assert after(body, INDEXED, (0, 1)).state["found"] == 3 << 24 | 500 << 8
 
 
@@ -133,7 +133,7 @@ def test_L7_6_an_index_is_unique() -> None:
 def test_L7_6_keys_are_plain_values() -> None:
     state = """free: pool<u8> { from 5..6; } m: map<u8, u8 from free> { capacity 4; forever; when full drop; }
       index i: m by value; found: u16;"""
-    body = "let v = free.take() else drop; m[byte0.first] = v; let e = i[5] else drop; found = e.key as u16;"
+    body = "let v = free.take() else drop \"x\"; m[byte0.first] = v; let e = i[5] else drop \"x\"; found = e.key as u16;"
     assert after(body, state, (0, 9)).state["found"] == 9
 
 
@@ -148,10 +148,10 @@ def test_L7_6_an_index_needs_a_map() -> None:
 @pytest.mark.parametrize(
     ("state", "place"),
     [
-        ("b: token_bucket(8Kbps, 100B);", "b"),
-        ("b: array<token_bucket(8Kbps, 100B)>[2];", "b[1]"),
-        ("b: map<u8, token_bucket(8Kbps, 100B)> { capacity 4; forever; when full drop; }", "b[9]"),
-        ("b: map<u8, (u8, token_bucket(8Kbps, 100B))> { capacity 4; forever; when full drop; }", "b[9].1"),
+        ("k: token_bucket(8Kbps, 100B);", "k"),
+        ("k: array<token_bucket(8Kbps, 100B)>[2];", "k[1]"),
+        ("k: map<u8, token_bucket(8Kbps, 100B)> { capacity 4; forever; when full drop; }", "k[9]"),
+        ("k: map<u8, (u8, token_bucket(8Kbps, 100B))> { capacity 4; forever; when full drop; }", "k[9].1"),
     ],
 )
 def test_L7_8_a_bucket_may_be_anywhere(state: str, place: str) -> None:
@@ -169,46 +169,46 @@ def test_L7_8_a_bucket_may_be_a_member_of_a_struct() -> None:
     items = "struct Meter { bucket: token_bucket(8Kbps, 100B), n: u8 }"
     state = "m: map<u8, Meter> { capacity 4; forever; when full drop; } n: u64;"
     body = "if m[1].bucket.take(60B) { n += 1; } m[1].n += 1;"
-    spec = bare(f"require byte0 else drop;\n{body}\ndrop;", f"{items} state {{ {state} }}")
+    spec = bare(f"require byte0 else drop \"x\";\n{body}\ndrop \"x\";", f"{items} state {{ {state} }}")
     outcome = run(spec, [(0, "a", b"\0")] * 3)
     ((_, (_, count)),) = outcome.state["m"]
     assert (outcome.state["n"], count) == (1, 3)
 
 
 def test_L7_8_has_only_looks() -> None:
-    body = "if b.has(100B) { n += 1; } if b.has(101B) { n += 10; }"
-    assert after(body, "b: token_bucket(8Kbps, 100B); n: u64;", (0, 0), (0, 0)).state["n"] == 2
+    body = "if k.has(100B) { n += 1; } if k.has(101B) { n += 10; }"
+    assert after(body, "k: token_bucket(8Kbps, 100B); n: u64;", (0, 0), (0, 0)).state["n"] == 2
 
 
 def test_L7_8_has_of_an_absent_entry_sees_a_full_bucket_and_inserts_nothing() -> None:
-    state = "b: map<u8, token_bucket(8Kbps, 100B)> { capacity 4; forever; when full drop; } n: u64;"
-    outcome = after("if b[1].has(100B) { n += 1; }", state, (0, 0))
-    assert (outcome.state["n"], outcome.state["b"]) == (1, [])
+    state = "k: map<u8, token_bucket(8Kbps, 100B)> { capacity 4; forever; when full drop; } n: u64;"
+    outcome = after("if k[1].has(100B) { n += 1; }", state, (0, 0))
+    assert (outcome.state["n"], outcome.state["k"]) == (1, [])
 
 
 def test_L7_8_rate_and_burst_may_be_given_at_each_use() -> None:
     # Full to 50 at first. After 10 ms at 16 Kbps (2 bytes each ms) 20 are there, not 21.
-    body = "if b.take(byte0.first as bytes, rate: 16Kbps, burst: 50B) { n += 1; }"
+    body = "if k.take(byte0.first as bytes, rate: 16Kbps, burst: 50B) { n += 1; }"
     ms = 10**6
-    outcome = after(body, "b: token_bucket; n: u64;", (0, 51), (0, 50), (10 * ms, 21), (10 * ms, 20))
+    outcome = after(body, "k: token_bucket; n: u64;", (0, 51), (0, 50), (10 * ms, 21), (10 * ms, 20))
     assert outcome.state["n"] == 2
-    assert wrong("if b.take(1B) {}", "b: token_bucket;") == ["E0506"]
-    assert wrong("if b.take(1B, rate: 1Kbps) {}", "b: token_bucket;") == ["E0506"]
+    assert wrong("if k.take(1B) {}", "k: token_bucket;") == ["E0506"]
+    assert wrong("if k.take(1B, rate: 1Kbps) {}", "k: token_bucket;") == ["E0506"]
 
 
 def test_L7_8_a_packet_rate_counts_packets() -> None:
     # 2 packets of burst, one more every 10 ms.
-    body = "if b.take(1) { n += 1; }"
+    body = "if k.take(1) { n += 1; }"
     ms = 10**6
     times = [(0, 0), (0, 0), (0, 0), (10 * ms - 1, 0), (10 * ms, 0)]
-    assert after(body, "b: token_bucket(100pps, 2); n: u64;", *times).state["n"] == 3
-    assert wrong("if b.take(1B) {}", "b: token_bucket(100pps, 2);") != []
-    assert wrong("if b.take(1) {}", "b: token_bucket(8Kbps, 100B);") != []
+    assert after(body, "k: token_bucket(100pps, 2); n: u64;", *times).state["n"] == 3
+    assert wrong("if k.take(1B) {}", "k: token_bucket(100pps, 2);") != []
+    assert wrong("if k.take(1) {}", "k: token_bucket(8Kbps, 100B);") != []
 
 
 def test_L7_8_a_full_map_has_no_room_for_a_bucket() -> None:
-    state = "b: map<u8, token_bucket(8Kbps, 100B)> { capacity 1; forever; when full drop; } n: u64;"
-    outcome = after("if b[byte0.first].take(60B) { n += 1; }", state, (0, 1), (0, 2), (0, 1))
+    state = "k: map<u8, token_bucket(8Kbps, 100B)> { capacity 1; forever; when full drop; } n: u64;"
+    outcome = after("if k[byte0.first].take(60B) { n += 1; }", state, (0, 1), (0, 2), (0, 1))
     (reason,) = set(outcome.dropped) - {"done"}
-    assert reason.startswith("b full (spec.nf:")
+    assert reason.startswith("k full (spec.nf:")
     assert outcome.state["n"] == 1
