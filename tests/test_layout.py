@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "config": {"config", "ir", "kinds", "syntax.literals", *SPANS},
     "interp": {"interp", "ir", "kinds", "config", "captures", "analysis", *SPANS},
     "explain": {"explain"},
+    "passes": {"ir", "analysis", "interp"},
     "cli": ANY,
 }
 

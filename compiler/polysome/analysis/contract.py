@@ -34,13 +34,13 @@ def check_contract(program: ir.Program, report: Report) -> None:
     always = always_relevant(program.parser)
     reads = list(packet_reads(program))
     for read in reads:
-        missing = read.classes & ~contract.packet & ~_listed(read, contract, always)
+        missing = read.classes & ~contract.packet & ~_listed(read, contract, program.parser, always)
         if missing:
             _not_listed(read, program, report)
     _unread(program, contract, reads, report)
 
 
-def _listed(read: PacketRead, contract: ir.Contract, always: set[tuple[int, int]]) -> int:
+def _listed(read: PacketRead, contract: ir.Contract, parser: ir.Parser, always: set[tuple[int, int]]) -> int:
     """The parse classes for which the read is listed."""
     node, found = read.node, 0
     match node:
@@ -50,17 +50,32 @@ def _listed(read: PacketRead, contract: ir.Contract, always: set[tuple[int, int]
             for instance, index, classes, _ in contract.fields:
                 if (instance, index) == (i, f):
                     found |= classes
+            needs = needs_of(read, parser)
+            return found | (_covered(contract, i, needs[0].low, needs[-1].high) if needs else 0)
         case ir.PayloadBytes(low=low, high=high):
-            last = MOST if high is None else high
-            for a, b, classes, _ in contract.payload:
-                if a <= low and last <= b:
-                    found |= classes
+            ranges = [(a, b, classes) for a, b, classes, _ in contract.payload]
+            return _covering(ranges, low, MOST if high is None else high)
         case ir.PacketFrom(instance=i, limit=limit):
-            for instance, a, b, classes, _ in contract.spans:
-                if instance == i and a == 0 and limit <= b:
-                    found |= classes
+            return _covered(contract, i, 0, limit)
         case _:
             return read.classes
+
+
+def _covered(contract: ir.Contract, instance: int, low: int, high: int) -> int:
+    """The classes for which items `h[a..b]` list all of the bytes `low` to `high` from the beginning of header h."""
+    return _covering([(a, b, classes) for i, a, b, classes, _ in contract.spans if i == instance], low, high)
+
+
+def _covering(ranges: list[tuple[int, int, int]], low: int, high: int) -> int:
+    """The classes for which ranges (from, to, classes) together cover the bytes `low` to `high`."""
+    edges = sorted({low, *(e for a, b, _ in ranges for e in (a, b) if low < e < high)})
+    found = -1
+    for edge in edges:
+        here = 0
+        for a, b, classes in ranges:
+            if a <= edge < b:
+                here |= classes
+        found &= here
     return found
 
 
@@ -87,7 +102,7 @@ def _not_listed(read: PacketRead, program: ir.Program, report: Report) -> None:
 
 def _unread(program: ir.Program, contract: ir.Contract, reads: list[PacketRead], report: Report) -> None:
     """W0801: a listed item of which nothing is read."""
-    used = {(n.instance, n.low) for r in reads for n in needs_of(r, program.parser)}
+    used = {(n.instance, b) for r in reads for n in needs_of(r, program.parser) for b in range(n.low, n.high)}
     written = _listed_items(program, contract)
     for span, (name, needed) in written.items():
         if not any(key in used for key in needed):

@@ -87,9 +87,14 @@ class ContractBuilder:
 
     def _value(self, name: str, classes: int, span: Span) -> None:
         """All that the value reads, on the classes where it reads it."""
-        for read in reads_of(self.parser.values[name].value, classes, self.parser):
-            if isinstance(read.node, (ir.HeaderField, ir.RestBytes)):
-                self.found.fields.append((read.node.instance, read.node.field, read.classes, span))
+        value = self.parser.values[name]
+        for meaning in (value.value, value.for_class):
+            for read in reads_of(meaning, classes, self.parser):
+                match read.node:
+                    case ir.HeaderField(instance=i, field=f) | ir.RestBytes(instance=i, field=f):
+                        self.found.fields.append((i, f, read.classes, span))
+                    case ir.PayloadBytes(low=low, high=int() as high):
+                        self.found.payload.append((low, high, read.classes, span))
 
     def _header(self, item: ast.RelevantItem, text: str, classes: int) -> None:
         instances = names.members_of(self.x, text)
@@ -137,7 +142,8 @@ class ContractBuilder:
                     mend=hints.mend_field(name, [f.name for f in header.fields]),
                 )
                 continue
-            self.found.fields.append((instance, index, classes & self.parser.having[instance], item.span))
+            place = next((f.span for f in item.fields if f.text == name), item.span)
+            self.found.fields.append((instance, index, classes & self.parser.having[instance], place))
 
 
 def _header_tests_only(e: ir.Expr) -> bool:

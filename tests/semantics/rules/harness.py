@@ -31,12 +31,16 @@ Texts = tuple[tuple[str, str], ...]  # a dict as a key of the caches
 # ---------------------------------------------------------------- checking
 
 
-def errors(spec_text: str, params: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None) -> list[str]:
+def errors(
+    spec_text: str, params: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None
+) -> list[str]:
     """The codes of all errors in the spec, in source order; `files` are further files beside it, by name."""
     return [d.code for d in diagnostics(spec_text, params, files) if not d.warning]
 
 
-def warnings(spec_text: str, params: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None) -> list[str]:
+def warnings(
+    spec_text: str, params: Mapping[str, str] | None = None, files: Mapping[str, str] | None = None
+) -> list[str]:
     """The codes of all warnings."""
     return [d.code for d in diagnostics(spec_text, params, files) if d.warning]
 
@@ -236,7 +240,9 @@ class Trapped(Exception):
     """The handler ended with a built-in reason, which is the exception's text."""
 
 
-def value_spec(expression: str, type: str, before: str = "", items: str = "", declarations: str = "", use: str = "") -> str:
+def value_spec(
+    expression: str, type: str, before: str = "", items: str = "", declarations: str = "", use: str = ""
+) -> str:
     """The spec that stores one expression in the scalar `result`; `before` are statements before that."""
     body = f'    {before}\n    result = {expression};\n    drop "done";'
     items = f"  state {{ result: {type}; }}\n{items}"

@@ -82,7 +82,9 @@ def udp(
 ) -> Layer4:
     """RFC 768. A given `check` (0: none) or `length` stays as it is."""
     length = 8 + len(payload) if length is None else length
-    return Layer4(UDP, struct.pack("!HHHH", sport, dport, length, check or 0) + payload, None if check is not None else 6)
+    return Layer4(
+        UDP, struct.pack("!HHHH", sport, dport, length, check or 0) + payload, None if check is not None else 6
+    )
 
 
 def icmp(payload: bytes = b"", type: int = 8, code: int = 0, identifier: int = 7, sequence: int = 1) -> Layer4:

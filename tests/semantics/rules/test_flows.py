@@ -75,14 +75,26 @@ ROUTE = b"\0\0" + bytes(4)  # a routing header's content: type, segments left 0,
         (ipv6(b"", next_header=59), six(0, 0, 59)),
         # IPv6 extension headers: the protocol behind the last of them
         (ipv6(udp(b"x"), next_header=HOP_BY_HOP, extensions=extension(UDP)), six(1000, 53, UDP)),
-        (ipv6(tcp(), next_header=DESTINATION, extensions=extension(ROUTING) + extension(TCP, ROUTE)), six(1000, 80, TCP)),
-        (ipv6(udp(), next_header=HOP_BY_HOP, extensions=extension(DESTINATION) * 3 + extension(UDP)), six(1000, 53, UDP)),
+        (
+            ipv6(tcp(), next_header=DESTINATION, extensions=extension(ROUTING) + extension(TCP, ROUTE)),
+            six(1000, 80, TCP),
+        ),
+        (
+            ipv6(udp(), next_header=HOP_BY_HOP, extensions=extension(DESTINATION) * 3 + extension(UDP)),
+            six(1000, 53, UDP),
+        ),
         # a fifth is opaque: the protocol is the one that the fourth says
-        (ipv6(udp(), next_header=HOP_BY_HOP, extensions=extension(DESTINATION) * 4 + extension(UDP)), six(0, 0, DESTINATION)),
+        (
+            ipv6(udp(), next_header=HOP_BY_HOP, extensions=extension(DESTINATION) * 4 + extension(UDP)),
+            six(0, 0, DESTINATION),
+        ),
         (ipv6(bytes(16), next_header=DESTINATION, extensions=extension(ESP)), six(0, 0, ESP)),
         # a routing header with segments left is opaque (RFC 8200, section 8.1)
         (ipv6(tcp(), next_header=ROUTING, extensions=extension(TCP, b"\0\1" + bytes(4))), six(0, 0, ROUTING)),
-        (ipv6(tcp(), next_header=DESTINATION, extensions=extension(ROUTING) + extension(TCP, b"\0\1" + bytes(4))), six(0, 0, ROUTING)),
+        (
+            ipv6(tcp(), next_header=DESTINATION, extensions=extension(ROUTING) + extension(TCP, b"\0\1" + bytes(4))),
+            six(0, 0, ROUTING),
+        ),
     ],
 )
 def test_L5_4_flow_is_the_five_tuple_of_every_packet(packet: bytes, flow: Five) -> None:
@@ -93,7 +105,9 @@ def test_L5_4_flow_is_the_five_tuple_of_every_packet(packet: bytes, flow: Five) 
 ARP = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + bytes(20)
 
 
-@pytest.mark.parametrize("frame", [b"", b"short", ethernet(ARP, 0x0806), ethernet(b"", 0x88CC), ethernet(ipv4(tcp())[:19], 0x0800)])
+@pytest.mark.parametrize(
+    "frame", [b"", b"short", ethernet(ARP, 0x0806), ethernet(b"", 0x88CC), ethernet(ipv4(tcp())[:19], 0x0800)]
+)
 def test_L5_4_without_ip_it_is_all_0(frame: bytes) -> None:
     state = run(FLOWS, [(0, "a", frame)]).state
     assert state["f"] == state["q"] == NONE and state["part"] is False
@@ -110,7 +124,11 @@ def test_L5_4_without_ip_it_is_all_0(frame: bytes) -> None:
         (ipv6(b"x" * 8, next_header=FRAGMENT, extensions=fragment6(UDP, 2, 1)), six(0, 0, UDP), True),
         (ipv6(b"x" * 8, next_header=FRAGMENT, extensions=fragment6(UDP, 2)), six(0, 0, UDP), True),
         (ipv6(udp(b"x"), next_header=FRAGMENT, extensions=fragment6(UDP)), six(1000, 53, UDP), False),  # RFC 6946
-        (ipv6(udp(b"x"), next_header=HOP_BY_HOP, extensions=extension(FRAGMENT) + fragment6(UDP)), six(1000, 53, UDP), False),
+        (
+            ipv6(udp(b"x"), next_header=HOP_BY_HOP, extensions=extension(FRAGMENT) + fragment6(UDP)),
+            six(1000, 53, UDP),
+            False,
+        ),
     ],
 )
 def test_L5_4_fragment_says_whether_the_packet_is_part_of_a_larger_one(packet: bytes, flow: Five, part: bool) -> None:
@@ -163,7 +181,10 @@ def test_L5_4_quoted_flow_of_icmp_errors(quote: bytes, flow: Five, type: int) ->
         (ipv6(udp(b"x", 1000, 53))[:43], six(0, 0, UDP)),
         (ipv6(udp(b"x", 1000, 53))[:39], NONE),
         (ipv6(icmpv6(b"x", type=128, identifier=9)), six(9, 9, ICMPV6)),
-        (ipv6(udp(b"x"), next_header=HOP_BY_HOP, extensions=extension(UDP)), six(0, 0, HOP_BY_HOP)),  # opaque in a quote
+        (
+            ipv6(udp(b"x"), next_header=HOP_BY_HOP, extensions=extension(UDP)),
+            six(0, 0, HOP_BY_HOP),
+        ),  # opaque in a quote
     ],
 )
 @pytest.mark.parametrize("type", [1, 2, 3, 4])
@@ -194,14 +215,18 @@ def test_L5_4_reversed_swaps_the_ends() -> None:
         ("9.255.255.255", "10.0.0.0", 9, 1, False),
     ],
 )
-def test_L5_4_canonical_is_the_smaller_of_a_flow_and_its_reverse(src: str, dst: str, sport: int, dport: int, swapped: bool) -> None:
+def test_L5_4_canonical_is_the_smaller_of_a_flow_and_its_reverse(
+    src: str, dst: str, sport: int, dport: int, swapped: bool
+) -> None:
     text = nf("c = flow.canonical; send b;", "state { c: Flow; }")
     found = run(text, [(0, "a", ethernet(ipv4(udp(b"", sport, dport), src, dst)))]).state["c"]
     expected = four(dport, sport, UDP, dst, src) if swapped else four(sport, dport, UDP, src, dst)
     assert found == expected
 
 
-TUNNEL = nf("f = flow; o = outer_flow; i = inner_flow; send b;", "state { f: Flow; o: Flow; i: Flow; }", use="net.tunnel")
+TUNNEL = nf(
+    "f = flow; o = outer_flow; i = inner_flow; send b;", "state { f: Flow; o: Flow; i: Flow; }", use="net.tunnel"
+)
 
 
 def test_L5_4_in_a_tunnel_flow_is_the_innermost() -> None:
@@ -251,7 +276,14 @@ def test_L5_5_the_first_packet_of_each_conversation_takes_the_next_port_in_turn(
 
 
 def test_L5_5_the_same_flow_the_same_port_and_the_reverse_the_port_after_it() -> None:
-    frames = [conversation(0), conversation(0), conversation(0, True), conversation(1), conversation(1, True), conversation(0)]
+    frames = [
+        conversation(0),
+        conversation(0),
+        conversation(0, True),
+        conversation(1),
+        conversation(1, True),
+        conversation(0),
+    ]
     assert turns(frames, ALL) == ["p", "p", "q", "q", "r", "p"]
     # of the last port, the port after it is the first
     frames = [*(conversation(n) for n in range(3)), conversation(2, True), conversation(2, True), conversation(2)]

@@ -43,7 +43,9 @@ def test_L4_1_fields_are_written_where_they_are_read_and_nothing_else_changes() 
 def test_L4_1_fields_of_all_types() -> None:
     header = "enum K: u8 { x = 7 } header h { m: mac; i: ipv4; s: ipv6; t: bool; p: bit<7>; k: K; q: duration; }"
     state = "m: mac; i: ipv4; s: ipv6; t: bool; k: K; q: duration;"
-    text = spec(header, "state start { extract h; }", "if h { " + " ".join(f"{n} = h.{n};" for n in "mistkq") + " }", state)
+    text = spec(
+        header, "state start { extract h; }", "if h { " + " ".join(f"{n} = h.{n};" for n in "mistkq") + " }", state
+    )
     frame = "0200000000ff 0a000001 20010db8000000000000000000000001 80 07 00000000000003e8"
     found = arrive(text, frame).state
     assert found == {"m": 0x0200000000FF, "i": 0x0A000001, "s": 0x20010DB8 << 96 | 1, "t": True, "k": 7, "q": 1000}
@@ -135,7 +137,9 @@ def test_L4_2_size_is_computed_from_the_headers_own_fields(frame: str, expected:
     assert seen(SIZED, frame) == expected
 
 
-@pytest.mark.parametrize("rule", ["size len as u16;", "valid in_port == a;", "size other.x;", "end payload.len as u16;", "valid now > 0;"])
+@pytest.mark.parametrize(
+    "rule", ["size len as u16;", "valid in_port == a;", "size other.x;", "end payload.len as u16;", "valid now > 0;"]
+)
 def test_L4_2_from_nothing_else(rule: str) -> None:
     assert errors(spec(f"header other {{ x: u8; }} header h {{ a: u8; {rule} }}", "state start { extract h; }")) != []
 
@@ -229,7 +233,11 @@ ENDS = "header one { n: u8; end n; } header two { m: u8; end m; } header three {
     ("frame", "expected", "sent"),
     [
         ("06 03 cccc dddd ee", (7, 2), 6),  # `three` ends at 2's end: it fits
-        ("06 02 cccc dddd ee", (3, 4), 6),  # one byte too few for it; the payload reaches to the packet's end all the same
+        (
+            "06 02 cccc dddd ee",
+            (3, 4),
+            6,
+        ),  # one byte too few for it; the payload reaches to the packet's end all the same
         ("06 01 cccc dddd ee", (3, 4), 6),
         ("06 ff cccc dddd ee", (7, 2), 6),  # beyond the packet's end: that counts
         ("03 ff cc dddd eeee", (3, 1), 3),  # `three` would need the trailer's first byte
@@ -315,7 +323,9 @@ def test_L4_5_marked_fields_are_read_only(field: str) -> None:
     assert errors(text.replace(f"outer.{field} = 1;", f"if outer.{field} == 1 {{ }}")) == []
 
 
-@pytest.mark.parametrize("field", ["ipv4.ihl", "ipv4.total_length", "ipv4.protocol", "ipv4.checksum", "ethernet.ether_type"])
+@pytest.mark.parametrize(
+    "field", ["ipv4.ihl", "ipv4.total_length", "ipv4.protocol", "ipv4.checksum", "ethernet.ether_type"]
+)
 def test_L4_5_in_the_standard_library_too(field: str) -> None:
     assert errors(nf(f"if ipv4 {{ {field} = 1; }} bounce;")) == ["E0410"]
 
@@ -378,7 +388,9 @@ DEFAULTS = "header d { a: u8 = 5; b: u8; c: u16 = K + 1; n: u8 length(header); o
 )
 def test_L4_6_defaults_are_what_push_and_emit_use(given: str, expected: str) -> None:
     headers = DEFAULTS + " header one { a: u8; }"
-    text = spec(headers, "state start { extract one; }", f"emit d {given} to a; if one {{ push d {given} before one; }}")
+    text = spec(
+        headers, "state start { extract one; }", f"emit d {given} to a; if one {{ push d {given} before one; }}"
+    )
     outcome = arrive(text, "aa")
     assert outcome.emitted[0][2].hex(" ") == bytes.fromhex(expected).hex(" ")
     assert outcome.bytes == [bytes.fromhex(expected + "aa")]
@@ -386,7 +398,13 @@ def test_L4_6_defaults_are_what_push_and_emit_use(given: str, expected: str) -> 
 
 @pytest.mark.parametrize(
     ("given", "code"),
-    [("{ a: 1 }", "E0310"), ("", "E0310"), ("{ b: 1, n: 5 }", "E0410"), ("{ b: 1, o: 5 }", "E0410"), ("{ b: 1, x: 5 }", "E0308")],
+    [
+        ("{ a: 1 }", "E0310"),
+        ("", "E0310"),
+        ("{ b: 1, n: 5 }", "E0410"),
+        ("{ b: 1, o: 5 }", "E0410"),
+        ("{ b: 1, x: 5 }", "E0308"),
+    ],
 )
 def test_L4_6_without_a_default_a_field_is_given_and_marked_ones_never(given: str, code: str) -> None:
     headers = DEFAULTS + " header one { a: u8; }"

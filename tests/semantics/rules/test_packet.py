@@ -132,7 +132,9 @@ def test_L5_2_header_names_mean_the_headers_as_parsed() -> None:
       ipv4.ttl = 7;
       send b;
     """
-    outcome = one(nf(body, "state { source: ipv4; tag: bit<12>; still: bool; }"), ethernet(vlan(ipv4(udp(b"x")), 77), 0x8100))
+    outcome = one(
+        nf(body, "state { source: ipv4; tag: bit<12>; still: bool; }"), ethernet(vlan(ipv4(udp(b"x")), 77), 0x8100)
+    )
     assert outcome.state == {"source": number("10.0.0.1"), "tag": 77, "still": True}
     assert outcome.bytes == [ethernet(ipv4(ipv4(udp(b"x"), ttl=7), "1.1.1.1", "2.2.2.2", protocol=4))]
 
@@ -211,7 +213,7 @@ ITEMS = "state { x: u8; y: u16; z: bit<12>; } action helper() { x = ipv4.ttl; }"
 
 def all_of(bodies: list[str]) -> str:
     """A spec that runs body k on the k-th packet (counted from 0), each on a line of its own."""
-    lines = "\n".join(f"if turn == {k} {{ turn += 1; {body} drop \"end\"; }}" for k, body in enumerate(bodies))
+    lines = "\n".join(f'if turn == {k} {{ turn += 1; {body} drop "end"; }}' for k, body in enumerate(bodies))
     return nf(lines + "\nbounce;", ITEMS + "state { turn: u8; }")
 
 
@@ -234,13 +236,27 @@ def test_L5_3_not_in_an_action_either() -> None:
 
 
 def test_L5_3_relevant_with_else_makes_headers_sure() -> None:
-    assert errors(nf("x = ipv4.ttl; y = l4.sport; bounce;", ITEMS.split(" action")[0] + 'relevant ipv4.ttl, l4.sport else drop "x";')) == []
+    assert (
+        errors(
+            nf(
+                "x = ipv4.ttl; y = l4.sport; bounce;",
+                ITEMS.split(" action")[0] + 'relevant ipv4.ttl, l4.sport else drop "x";',
+            )
+        )
+        == []
+    )
     assert errors(nf("x = ipv4.ttl; bounce;", "state { x: u8; } relevant ipv4.ttl when ipv4;")) == ["E0404"]
 
 
 @pytest.mark.parametrize(
     "frame",
-    [ethernet(ipv4(udp(b"x"))), ethernet(ipv6(tcp(b"x"))), ethernet(vlan(ipv4(icmp(b""))), 0x8100), ethernet(b"", 0x9999), b""],
+    [
+        ethernet(ipv4(udp(b"x"))),
+        ethernet(ipv6(tcp(b"x"))),
+        ethernet(vlan(ipv4(icmp(b""))), 0x8100),
+        ethernet(b"", 0x9999),
+        b"",
+    ],
 )
 def test_L5_3_what_is_allowed_never_fails(frame: bytes) -> None:
     outcome = run(all_of(ALLOWED), [(0, "a", frame)] * len(ALLOWED))

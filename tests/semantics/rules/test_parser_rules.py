@@ -14,7 +14,11 @@ Names = str | list[str] | None  # None: those of a to e that the parser extracts
 
 
 def extracted(parser: str, names: Names) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"\b(?:extract|parse) ([a-e])\b(?! as)", parser))) if names is None else list(names)
+    return (
+        list(dict.fromkeys(re.findall(r"\b(?:extract|parse) ([a-e])\b(?! as)", parser)))
+        if names is None
+        else list(names)
+    )
 
 
 def spec(parser: str, body: str = "", items: str = "", headers: str = HEADERS, names: Names = None) -> str:
@@ -127,14 +131,21 @@ def test_L4_7_no_path_extracts_one_name_twice() -> None:
 
 
 def test_L4_7_no_path_goes_round_without_extracting() -> None:
-    assert bad("state start { extract a; goto s; } state s { goto t; } state t { select peek(8) { 1 => s; } }") == ["E0419"]
+    assert bad("state start { extract a; goto s; } state s { goto t; } state t { select peek(8) { 1 => s; } }") == [
+        "E0419"
+    ]
     assert bad("state start { goto start; }") == ["E0419"]
 
 
 def test_L4_7_a_select_reads_what_was_extracted_on_every_path_to_it() -> None:
-    fork = "state start { extract a; select a.x { 1 => s; 2 => t; } } state s { extract b; goto u; } state t { goto u; } "
+    fork = (
+        "state start { extract a; select a.x { 1 => s; 2 => t; } } state s { extract b; goto u; } state t { goto u; } "
+    )
     assert bad(fork + "state u { select b.x { 3 => v; } } state v { extract c; }") == ["E0404"]
-    guarded = fork + "state u { select if b { b.x } else { 9 } { 3 => v; 9 => w; } } state v { extract c; } state w { extract d; }"
+    guarded = (
+        fork
+        + "state u { select if b { b.x } else { 9 } { 3 => v; 9 => w; } } state v { extract c; } state w { extract d; }"
+    )
     assert bad(guarded) == []
     assert valid(f"parser own {{ {guarded} }}", "01 03 44") == "a b c"
     assert valid(f"parser own {{ {guarded} }}", "02 44") == "a d"
@@ -183,7 +194,10 @@ def test_L4_8_last_needs_a_place_that_was_taken() -> None:
 
 
 def test_L4_8_two_vlan_tags_are_parsed_and_a_third_is_payload() -> None:
-    text = nf("if vlan[0] { n = 1; } if vlan[1] { n = 2; } if ipv4 { n += 10; } left = payload.len; send b;", "state { n: u8; left: bytes; }")
+    text = nf(
+        "if vlan[0] { n = 1; } if vlan[1] { n = 2; } if ipv4 { n += 10; } left = payload.len; send b;",
+        "state { n: u8; left: bytes; }",
+    )
     inside = ipv4(udp(b"four"))  # 32 bytes
     packets = [
         (ethernet(inside), 10, 4),
@@ -254,7 +268,10 @@ def test_L4_9_fields_beyond_read_0_and_writes_to_them_vanish(frame: str, fields:
 def test_L4_9_the_end_of_the_enclosing_packet_cuts_too() -> None:
     parser = CUT.replace("header a { x: u8; }", "header a { x: u8; end x; }")
     # `a` says that the packet has 3 bytes: the quote has two of them; what is behind is a trailer
-    outcome = run(spec(parser, "if quote.q { quote.q.three = 0xffff; }", "", "", "a"), [(0, "p", bytes.fromhex("03 11 22 3344 05"))])
+    outcome = run(
+        spec(parser, "if quote.q { quote.q.three = 0xffff; }", "", "", "a"),
+        [(0, "p", bytes.fromhex("03 11 22 3344 05"))],
+    )
     assert outcome.bytes == [bytes.fromhex("03 11 22")]
 
 
@@ -389,7 +406,9 @@ def test_L4_11_it_is_that_of_the_packet_as_it_arrived() -> None:
     assert (state["one"], state["two"], state["three"]) == (5, 11, 9)
 
 
-@pytest.mark.parametrize("value", ["value v: u8 = w; value w: u8 = 1;", "value v: u8 = v;", "value v: u8 = b.y;", "value v: time = now;"])
+@pytest.mark.parametrize(
+    "value", ["value v: u8 = w; value w: u8 = 1;", "value v: u8 = v;", "value v: u8 = b.y;", "value v: time = now;"]
+)
 def test_L4_11_what_a_value_cannot_use(value: str) -> None:
     assert errors(spec(VALUES.replace("value size", f"{value} value size"), "", "", "", "a")) != []
 
@@ -422,7 +441,10 @@ def test_L4_12_elsewhere_the_value_has_its_own_meaning() -> None:
     assert run(text, [(0, "p", b"\x05")]).state["out"] == 5
 
 
-@pytest.mark.parametrize("values", ["class w: u8 = 1;", "value w: u8 = 1; class w: u16 = 1;", "value v: u8 = 2;", "class w: u8 = 1; value w: u8 = 1;"])
+@pytest.mark.parametrize(
+    "values",
+    ["class w: u8 = 1;", "value w: u8 = 1; class w: u16 = 1;", "value v: u8 = 2;", "class w: u8 = 1; value w: u8 = 1;"],
+)
 def test_L4_12_it_stands_behind_the_value_and_has_its_type(values: str) -> None:
     assert errors(spec(CLASSES.replace("class v: u8 = v % 2;", values), "", "", "", "a")) != []
 
@@ -511,7 +533,11 @@ def test_L4_14_the_own_files_parser_goes_before_all_others() -> None:
 @pytest.mark.parametrize(
     ("uses", "expected"),
     [
-        *(("use net.l4; use other;", "other"), ("use other; use net.l4;", "l4"), ("use other; use net.tunnel; use plain;", "tunnel")),
+        *(
+            ("use net.l4; use other;", "other"),
+            ("use other; use net.l4;", "l4"),
+            ("use other; use net.tunnel; use plain;", "tunnel"),
+        ),
         *(("use net.l4; use net.tunnel; use again;", "l4"), ("use again; use other;", "other")),
     ],
 )

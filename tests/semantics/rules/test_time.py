@@ -53,10 +53,13 @@ def test_L2_1_what_leaves_leaves_at_now() -> None:
     assert [t for _, t, _, _ in run(bare("bounce;"), [(100, "a", ANY), (50, "a", ANY)]).left] == [100, 100]
 
 
-TIMEOUTS = LOG + """
+TIMEOUTS = (
+    LOG
+    + """
   state { m: map<u8, u8> { capacity 9; age 10ns; when full drop; } }
   on end m(k, v, why) { note(100 + k); }
 """
+)
 
 
 def test_L2_2_what_is_due_happens_before_the_packet_with_now_its_due_time() -> None:

@@ -192,10 +192,38 @@ def test_L1_4_what_is_no_address_is_an_error(address: str) -> None:
 
 # ---------------------------------------------------------------- L1.5, L1.6
 
-RESERVED = (
-    "let if else for in require send bounce drop emit push pop truncate remove and or not as when where on use struct "
-    "enum const fn action relevant true false"
-).split()
+RESERVED = [
+    "let",
+    "if",
+    "else",
+    "for",
+    "in",
+    "require",
+    "send",
+    "bounce",
+    "drop",
+    "emit",
+    "push",
+    "pop",
+    "truncate",
+    "remove",
+    "and",
+    "or",
+    "not",
+    "as",
+    "when",
+    "where",
+    "on",
+    "use",
+    "struct",
+    "enum",
+    "const",
+    "fn",
+    "action",
+    "relevant",
+    "true",
+    "false",
+]
 WORDS = sorted(set(re.findall(r"'([a-z]+)'", GRAMMAR.read_text(encoding="utf-8").split("// ---- tokens")[0])))
 
 
@@ -230,7 +258,9 @@ def test_L1_6_types_headers_and_values_are_three_name_spaces() -> None:
 
 def test_L1_6_a_member_may_be_called_like_its_type() -> None:
     declarations = "struct Box { mac: mac, u8: u8 }"
-    assert value("b.mac", "mac", before="let b = Box { mac: 00:00:00:00:00:05, u8: 1 };", declarations=declarations) == 5
+    assert (
+        value("b.mac", "mac", before="let b = Box { mac: 00:00:00:00:00:05, u8: 1 };", declarations=declarations) == 5
+    )
 
 
 # ---------------------------------------------------------------- L1.7, L1.8
@@ -316,7 +346,9 @@ STRUCT = "struct S { a: u8 }"
 def test_L1_8_a_struct_literal_in_the_head_of_an_if_needs_parentheses(head: str) -> None:
     before = f'let s = S {{ a: 1 }}; if {head} {{ drop "yes"; }}'
     assert errors(bare(f"{before} bounce;", declarations=STRUCT)) == ["E0108"]
-    assert value_errors(f"if {head} {{ 1 }} else {{ 2 }}", "u8", before="let s = S { a: 1 };", declarations=STRUCT) == ["E0108"]
+    assert value_errors(f"if {head} {{ 1 }} else {{ 2 }}", "u8", before="let s = S { a: 1 };", declarations=STRUCT) == [
+        "E0108"
+    ]
 
 
 def test_L1_8_also_in_the_head_of_a_for() -> None:
