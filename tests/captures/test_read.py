@@ -21,7 +21,7 @@ from .vectors import Pcapng, pcap_header, pcap_record, read_all
     ("content", "message"),
     [
         (b"", "empty, not a capture"),
-        (gzip.compress(pcap_header("<")), "gzip-compressed: gunzip it first"),
+        (gzip.compress(pcap_header("<"), mtime=0), "gzip-compressed: gunzip it first"),
         (b"\x28\xb5\x2f\xfd" + bytes(20), "zstd-compressed: unzstd it first"),
         ("12:00:01 IP a > b: größer\n".encode(), "text, not a capture (`tcpdump -w FILE` writes captures)"),
         (("x" * 511 + "ö").encode(), "text, not a capture (`tcpdump -w FILE` writes captures)"),  # cut in the o

@@ -53,7 +53,8 @@ TUNNEL_OPERATIONS = (
     "if vxlan { pop outer.ethernet..vxlan; }",
     "if gre { if inner.ethernet { pop outer.ethernet..gre; } else if outer.ipv4 { pop outer.ipv4..gre; } "
     "else if outer.ipv6 { pop outer.ipv6..gre; } }",
-    "if inner.ip { if not gre { if not vxlan { if outer.ipv4 { pop outer.ipv4; } else if outer.ipv6 { pop outer.ipv6; } } } }",
+    "if inner.ip { if not gre { if not vxlan { "
+    "if outer.ipv4 { pop outer.ipv4; } else if outer.ipv6 { pop outer.ipv6; } } } }",
     "if inner.ethernet { if inner.ipv4 { push vlan { vid: 3 } before inner.ipv4; } "
     "else if inner.ipv6 { push vlan { vid: 3 } before inner.ipv6; } }",
     "if vxlan { if inner.ethernet { pop vxlan; push gre before inner.ethernet; pop outer.udp; } }",
@@ -91,7 +92,7 @@ class Chain:
 
     def pop_to(self, first: Layer, last: Layer) -> None:
         places = [i for i, layer in enumerate(self.layers) if layer is first or layer is last]
-        self.popped += [x for x in self.layers[places[0] : places[-1] + 1]]
+        self.popped += self.layers[places[0] : places[-1] + 1]
 
     def push(self, layer: Layer, before: Layer) -> None:
         place = next(i for i, x in enumerate(self.layers) if x is before)

@@ -10,11 +10,9 @@ import copy
 from dataclasses import replace
 from functools import cache
 
+from checksum_strategies import found, found_in_tunnel, fragments, packet, tunnel, written_in_full
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from polysome.interp.machine import Machine
-from checksum_strategies import DATA, found, found_in_tunnel, fragments, packet, tunnel, written_in_full
 from packet_model import Eth, Ipv4, Ipv6, Layer, frame
 from reshape_model import (
     L4_OPERATIONS,
@@ -26,6 +24,8 @@ from reshape_model import (
     truncated,
 )
 from rules.harness import Outcome, nf, start
+
+from polysome.interp.machine import Machine
 
 MANY = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -26,8 +26,8 @@ def _write(parser: ir.Parser, p: Packet, buffer: bytearray) -> list[tuple[int, i
     """Write the edits; the byte ranges whose content is now different."""
     changed = []
     for key, value in p.edits.items():
-        i = key >> 8
-        field = parser.instances[i].header.fields[key & 0xFF]
+        i = key >> 16
+        field = parser.instances[i].header.fields[key & 0xFFFF]
         start = p.offset[i] * 8 + field.offset
         end = p.header_end[i]
         if read_bits(buffer, start, field.width, end) != int(value):

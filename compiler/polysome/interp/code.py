@@ -96,4 +96,3 @@ def _contract(c: StatementCode) -> None:
 def safe_name(name: str) -> str:
     """A state's name as part of a Python name."""
     return name.replace(".", "__")
-

@@ -158,7 +158,8 @@ class ExpressionCode:
         load = self._load(e.instance, e.field)
         if self.arrival or (e.instance, e.field) not in self.written:
             return load
-        return f"(p.edits[{e.instance << 8 | e.field}] if {e.instance << 8 | e.field} in p.edits else {load})"
+        key = e.instance << 16 | e.field
+        return f"(p.edits[{key}] if {key} in p.edits else {load})"
 
     def _load(self, i: int, index: int) -> str:
         instance = self.program.parser.instances[i]

@@ -80,7 +80,9 @@ class _Copies:
 class Machine:
     """Runs one program on one trace."""
 
-    def __init__(self, program: ir.Program, config: ConfigTables, sink: Sink, generated: Generated | None = None) -> None:
+    def __init__(
+        self, program: ir.Program, config: ConfigTables, sink: Sink, generated: Generated | None = None
+    ) -> None:
         self.program = program
         self.config = config
         self.sink = sink
@@ -106,9 +108,7 @@ class Machine:
     def _load(self, generated: Generated) -> dict[str, Any]:
         """The generated module's namespace, with what it may call."""
         program = self.program
-        values: dict[str, Any] = {
-            name: getattr(support, name) for name in dir(support) if not name.startswith("_")
-        }
+        values: dict[str, Any] = {name: getattr(support, name) for name in dir(support) if not name.startswith("_")}
         values |= generated.constants
         values |= {
             "STATE": {},
@@ -310,4 +310,3 @@ class _Encoders(dict[t.Type, Callable[[Any], bytes]]):
     def __missing__(self, type: t.Type) -> Callable[[Any], bytes]:
         found = self[type] = encoder(type)
         return found
-

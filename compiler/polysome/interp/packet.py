@@ -13,7 +13,7 @@ class Packet:
     `offset[i]`, `header_end[i]` and `limit[i]` (byte positions) describe header instance i, ABSENT if it is not valid;
     `limit` is where the headers behind it must end. `end` is where the network packet ends in `data`, `claimed` what
     its header says (None: no header says); `payload` is the position behind the last valid header.
-    `edits` maps `instance << 8 | field` to the last value written.
+    `edits` maps `instance << 16 | field` to the last value written.
     """
 
     __slots__ = (

@@ -61,7 +61,8 @@ class States:
 
         def domain() -> list[Any]:
             return [
-                tuple(row.value for row in current[a]) if isinstance(a, str) else range(a[0], a[1] + 1) for a in decl.axes
+                tuple(row.value for row in current[a]) if isinstance(a, str) else range(a[0], a[1] + 1)
+                for a in decl.axes
             ]
 
         self.objects[decl.name] = Pool(decl.name, domain)

@@ -57,7 +57,7 @@ class StatementCode(ExpressionCode):
             case ir.StateWrite():
                 self._state_write(s)
             case ir.FieldWrite(instance=i, field=f, value=v):
-                self.put(f"p.edits[{i << 8 | f}] = {self.code(v)}")
+                self.put(f"p.edits[{i << 16 | f}] = {self.code(v)}")
             case ir.Send(target=target):
                 self.put(f"return {self.code(target)}")
             case ir.Bounce():

@@ -148,7 +148,8 @@ def _minmax(x: Expressions, node: ast.Call) -> ir.Expr:
     assert isinstance(node.callee, ast.Name)
     if not arity(x, node.callee.text, len(node.args), ("a", "b"), node.span):
         return x.wrong(node.span)
-    left, right = operators.unify(x, *(operators._plain(x._expr(a.value, None)) for a in node.args))
+    left, right = (operators._plain(x._expr(a.value, None)) for a in node.args)
+    left, right = operators.unify(x, left, right)
     if isinstance(left.type, t.Enum) and left.type.width is not None:
         left, right = (x.coerce(e, t.Bits(left.type.width)) for e in (left, right))
     if left.type != right.type:

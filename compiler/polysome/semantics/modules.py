@@ -88,13 +88,15 @@ class Loader:
         )
 
     def _parse(self, path: Path, shown: str) -> ast.File | None:
-        text = path.read_text(encoding="utf-8")
+        text = self._text(path, shown)
+        if text is None:
+            return None
         entry = _cache_folder() / hashlib.sha256(f"{_version()}\0{shown}\0{text}".encode()).hexdigest()
         try:
             tree: ast.File = pickle.loads(entry.read_bytes())
             self.report.sources[shown] = Source(shown, text)
             return tree
-        except (OSError, pickle.UnpicklingError, EOFError, AttributeError, TypeError, ImportError):
+        except Exception:  # there is none, or it is damaged: unpickling may then raise anything
             pass
         from polysome.syntax.parse import parse  # ANTLR is slow to import and rarely needed
 
@@ -103,6 +105,26 @@ class Loader:
         if parsed is not None and len(self.report.errors) == before:
             _store(entry, parsed)
         return parsed
+
+
+    def _text(self, path: Path, shown: str) -> str | None:
+        """What is in the file; lines end as they will, and a byte order mark is nothing."""
+        data = path.read_bytes()
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            before = data[: error.start].decode("utf-8", errors="replace")
+            self.report.sources[shown] = Source(shown, data.decode("utf-8", errors="replace"))
+            self.report.add(
+                "E0110",
+                "this file is no text in UTF-8",
+                Span(shown, len(before), len(before) + 1),
+                label=f"the byte {data[error.start]:#04x}",
+                why="A spec is text; this byte belongs to another encoding, or the file is no spec.",
+                mend="Save it as UTF-8, or name the spec.",
+            )
+            return None
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _uses(tree: ast.File) -> list[ast.Use]:
@@ -128,7 +150,7 @@ def _store(entry: Path, tree: ast.File) -> None:
         scratch = entry.with_name(f"{entry.name}.{os.getpid()}")
         scratch.write_bytes(pickle.dumps(tree, protocol=5))
         scratch.replace(entry)
-    except OSError:
+    except (OSError, RecursionError):
         pass
 
 

@@ -288,7 +288,7 @@ class ParserBuilder:
         check_reads(parser, arrivals, self.report)
         return parser
 
-    def _value_and_class(self, decl: ast.ValueDecl, known: bool) -> None:
+    def _value_and_class(self, decl: ast.PacketValue, known: bool) -> None:
         name = decl.name
         if known:
             duplicate(self.report, name, next(d.name.span for d in self.decl.values if d.name.text == name.text))

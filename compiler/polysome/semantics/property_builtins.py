@@ -1,4 +1,4 @@
-"""The functions of properties: aggregates, windows, ends of entries, checksums, runs (LANGUAGE.md L12.8 to L12.11)."""
+"""The functions of properties: aggregates, windows, ends of entries, checksums, runs (LANGUAGE.md L12.8 to L12.13)."""
 
 from __future__ import annotations
 
@@ -130,9 +130,18 @@ def _aggregated(x: PropertyExpressions, op: str, node: ast.Expr) -> ir.Expr:
         value.span,
         why="Integers and quantities can be added up; these, times and addresses have an order; `distinct` compares "
         "values of fixed size and text.",
-        mend="Use a member of it.",
+        mend=_FITTING[op],
     )
     return x.wrong(node.span)
+
+
+_ORDERED = "Use an integer, a quantity, a time or an address; `distinct` counts how many different values there are."
+_FITTING = {
+    "sum": "Use an integer or a quantity; `distinct` counts how many different values there are.",
+    "min": _ORDERED,
+    "max": _ORDERED,
+    "distinct": "Use a value of fixed size, or text.",
+}
 
 
 # ---------------------------------------------------------------- windows
@@ -236,8 +245,8 @@ def _key(x: PropertyExpressions, node: ast.Expr) -> tuple[tuple[str, ...], ir.Ex
             "E0910",
             f"no map or set has keys of type {key.type}" if not maps else "it is not clear which map is meant",
             node.span,
-            why="A key says which entry is meant only with the map that it belongs to.",
-            mend="Name the map: `m[k]`.",
+            why="A key without a map stands for every map and set with keys of its type.",
+            mend="Name the map: `m[k]`." if maps else "Name the map, with a key of its type: `m[k]`.",
         )
         return None
     return tuple(d.name for d in maps), x.coerce(key, maps[0].key)

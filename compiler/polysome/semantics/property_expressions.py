@@ -120,7 +120,7 @@ class PropertyExpressions(Expressions):
 
     def _no_domain(self, span: Span, type: t.Type, item: t.Type | None, count: int) -> None:
         if item is None:
-            message, mend = f"a name cannot run over {type}", ""
+            message, mend = f"a name cannot run over {type}", "Name a list, set or map, or write `… in trace`."
         else:
             most = "one name or two" if isinstance(item, t.Entry) else "one name"
             message, mend = f"{count} names cannot run over {type}", f"Use {most}."

@@ -176,6 +176,9 @@ def _attribute(x: PropertyExpressions, path: Path, span: Span) -> ir.Expr:
     return _no_attribute(x, path.word, "a packet", known)
 
 
+_SHOWN = 8  # so many of the known names, where none is like the one written
+
+
 def _no_attribute(x: PropertyExpressions, word: ast.Ident | ast.Name, what: str, known: list[str]) -> ir.Expr:
     mend = did_you_mean(word.text, known)
     if word.text in _SIDES:
@@ -184,6 +187,8 @@ def _no_attribute(x: PropertyExpressions, word: ast.Ident | ast.Name, what: str,
         mend = f"Say which: `in.{word.text}` as it arrived, or `out.{word.text}` as it left."
     elif word.text in pr.PACKET_ATTRIBUTES:
         mend = f"`{word.text}` is said of the packet itself: `p.{word.text}`."
+    elif not mend:
+        mend = f"Known here are for example {', '.join(f'`{k}`' for k in known[:_SHOWN])}."
     x.report.add(
         "E0901",
         f"{what} has no `{word.text}`",

@@ -1,4 +1,4 @@
-"""`outputs(option: value, …)`: what leaves when the trace is run again in another way (LANGUAGE.md L12.11)."""
+"""`outputs(option: value, …)`: what leaves when the trace is run again in another way (LANGUAGE.md L12.13)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _wrong_option(x: PropertyExpressions, arg: ast.Argument, name: str, twice: b
 def _constant(x: PropertyExpressions, arg: ast.Argument, name: str, type: t.Type) -> Any:
     value = x.constant(arg.value, type)
     if arg.end is not None or arg.where is not None or arg.result is not None or (type != t.BOOL and value == 0):
-        _wrong_value(x, arg, name, f"Give one {'number' if type == t.U64 else type} above zero.")
+        _wrong_value(x, arg, name, f"Write for example `{name}: {_SAMPLES[type]}`.")
     return value
 
 
@@ -66,16 +66,25 @@ def _names(
     return None
 
 
+_SAMPLES: dict[t.Type, str] = {t.U64: "32", t.DURATION: "1s", t.BOOL: "true"}
+_VALUES: dict[t.Type, str] = {
+    t.U64: "Its value is a whole number above zero.",
+    t.DURATION: "Its value is a duration above zero.",
+    t.BOOL: "Its value is `true` or `false`.",
+}
+
+
 def _wrong_value(x: PropertyExpressions, arg: ast.Argument, name: str, mend: str) -> None:
     wanted = pr.RUN_OPTIONS[name]
-    shown = " or ".join(f"`{w}`" for w in wanted) if isinstance(wanted, tuple) else str(wanted)
+    if isinstance(wanted, tuple):
+        why = f"Its values are {', '.join(f'`{w}`' for w in wanted)}{'; a set may hold several' * (name == 'faults')}."
+    else:
+        why = _VALUES[wanted]
     x.report.add(
         "E0912",
         f"option `{name}` cannot have this value",
         arg.value.span,
-        why=f"Its values are {shown}."
-        if isinstance(wanted, tuple)
-        else f"It is a {shown} that says how much, or whether.",
+        why=why,
         mend=mend,
     )
 

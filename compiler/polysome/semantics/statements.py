@@ -264,7 +264,9 @@ class Statements(Expressions):
     def lookup_node(
         self, span: Span, target: LookupTarget, slot: int, name: str, found: ir.Body, absent: ir.Body
     ) -> ir.Lookup:
-        return ir.Lookup(span, target.kind, target.source, target.key, slot, name, found, absent, target.index, target.refresh)
+        return ir.Lookup(
+            span, target.kind, target.source, target.key, slot, name, found, absent, target.index, target.refresh
+        )
 
     def else_arm(self, arm: ast.ElseArm | None, into: Target, span: Span, target: LookupTarget) -> Lowered:
         """What happens if a lookup finds nothing; the parse classes of both ways meet again."""
@@ -402,6 +404,8 @@ class Statements(Expressions):
         with self._loop():
             if node.high is not None:
                 low, high = self._range(node.domain, node.high)
+                if len(node.names) > 1:
+                    self._wrong_names(node, (t.U64,), None)
                 slot = self.bind(node.names[0], t.U64)
                 body, _ = self.block(node.body)
                 name = node.names[0].text
@@ -447,13 +451,7 @@ class Statements(Expressions):
                 types = (table.type.key, t.Ref(table.name, table.type.value))
         if len(types) != len(node.names):
             if table is None or table.type != t.WRONG:
-                self.report.add(
-                    "E0603",
-                    f"`for` cannot run over this with {len(node.names)} name{'s' if len(node.names) > 1 else ''}",
-                    node.domain.span,
-                    why="Loops run over `a..b` with constant bounds, config lists and sets (one name), maps (key and value), sets in state and top_k.",
-                    mend=self._mend_loop(node, types, table),
-                )
+                self._wrong_names(node, types, table)
             types = (t.WRONG,) * len(node.names)
         return (decl.name if decl else None), table, types
 
@@ -465,6 +463,16 @@ class Statements(Expressions):
         if table is not None and isinstance(table.type, t.Bits):
             return "Loop up to a constant, `0..64`, and test inside."
         return "Loop over the numbers of its indices, `0..n`, or over what keeps the keys."
+
+    def _wrong_names(self, node: ast.For, types: tuple[t.Type, ...], table: ir.Expr | None) -> None:
+        """E0603: what is run over has `types`, none if it cannot be run over."""
+        self.report.add(
+            "E0603",
+            f"`for` cannot run over this with {len(node.names)} name{'s' if len(node.names) > 1 else ''}",
+            node.domain.span,
+            why="Loops run over `a..b` with constant bounds, config lists and sets (one name), maps (key and value), sets in state and top_k.",
+            mend=self._mend_loop(node, types, table),
+        )
 
     def _remove(self, node: ast.Remove) -> list[ir.Statement]:
         if isinstance(node.target, ast.Index):
@@ -497,7 +505,9 @@ class Statements(Expressions):
             "this statement does nothing",
             node.span,
             why="Its value is not used and it changes nothing.",
-            mend="To assign, write `=`; to test, write `if` or `require`." if compares else "Bind it with `let`, or remove it.",
+            mend="To assign, write `=`; to test, write `if` or `require`."
+            if compares
+            else "Bind it with `let`, or remove it.",
         )
         return [], False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polysome.syntax import ast
+from polysome.syntax import ast, literals
 from polysome.syntax.build_expressions import Ctx, ExpressionBuilder
 
 
@@ -99,7 +99,8 @@ class Builder(ExpressionBuilder):
     def _extract(self, ctx: Ctx) -> ast.Extract:
         header = self.ident(ctx.name())
         instance = self.instance(ctx.instance()) if ctx.instance() is not None else _same(header)
-        cut = int(ctx.INT().getText().replace("_", "")) if ctx.INT() is not None else None
+        count = ctx.INT()
+        cut = literals.integer(count.getText(), self.token(count.symbol), self.report) if count is not None else None
         return ast.Extract(self.span(ctx), header, instance, cut)
 
     def _transition(self, ctx: Ctx) -> ast.Goto | ast.Select:

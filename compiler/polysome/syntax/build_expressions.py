@@ -97,7 +97,7 @@ class ExpressionBuilder:
         args: tuple[ast.TypeExpr | int, ...] = ()
         if ctx.typeArgs() is not None:
             args = tuple(
-                self.type(a.type_()) if a.type_() is not None else int(a.getText().replace("_", ""))
+                self.type(a.type_()) if a.type_() is not None else self.integer(a)
                 for a in ctx.typeArgs().typeArg()
             )
         values = [self.expr(e) for e in ctx.expr()]
@@ -173,13 +173,22 @@ class ExpressionBuilder:
             if inner is None:
                 continue
             if op in _COMPARISONS and inner in _COMPARISONS:
-                self._mix_error(ctx, op, inner, "Comparisons do not chain", "Join two comparisons with `and`.")
+                self._chain_error(ctx)
             elif (op in _COMPARISONS and inner in _BITWISE) or (
                 (op in _BITWISE) != (inner in _BITWISE) and (op in _ARITHMETIC or inner in _ARITHMETIC)
             ) or (op in _BITWISE and inner in _BITWISE and op != inner):
                 self._mix_error(
-                    ctx, op, inner, "C, Go and Python disagree about which binds tighter", "Add parentheses."
+                    ctx, op, inner, "C, Go and Python disagree about which binds tighter", "Add parentheses around one of them."
                 )
+
+    def _chain_error(self, ctx: Ctx) -> None:
+        self.report.add(
+            "E0107",
+            "comparisons do not chain",
+            self.span(ctx),
+            why="`a == b == c` would compare c with true or false.",
+            mend="Join two comparisons with `and`: `a == b and b == c`.",
+        )
 
     def _mix_error(self, ctx: Ctx, op: str, inner: str, why: str, mend: str) -> None:
         self.report.add(
@@ -267,8 +276,10 @@ class ExpressionBuilder:
             return literals.address("prefix", text, span, self.report)
         if text in ("true", "false"):
             return ast.BoolLiteral(span, text == "true")
-        digits = text.replace("_", "")
-        return ast.Number(span, int(digits, 0) if not digits.isdigit() else int(digits), "")
+        return ast.Number(span, self.integer(ctx), "")
+
+    def integer(self, ctx: Ctx) -> int:
+        return literals.integer(ctx.getText(), self.span(ctx), self.report)
 
     def text(self, token: Any) -> ast.Text:
         raw = token.getText()[1:-1]

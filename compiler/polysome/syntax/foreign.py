@@ -67,7 +67,7 @@ class Foreign:
         """Look at token `i`; the index of the next one to look at."""
         if i in self.dropped:
             return i + 1
-        return self._signs(i) or self._quantity(i) or (self._begins(i) and self._statement(i)) or i + 1
+        return self._signs(i) or self._quantity(i) or self._dotted(i) or (self._begins(i) and self._statement(i)) or i + 1
 
     # ------------------------------------------------------------ signs
 
@@ -116,6 +116,32 @@ class Foreign:
         self._replace(i, 2, QUANTITY, token.text + name)
         return i + 1
 
+    def _dotted(self, i: int) -> int:
+        """`10.0.0`, `1.5`: numbers with dots that are neither an address nor a quantity."""
+        token = self.tokens[i]
+        found = re.match(r"\d+(\.\d+)+(?![\w.])", self.text[token.start : token.start + 80])
+        if token.type != INT or found is None or (i > 0 and self.tokens[i - 1].text == "."):
+            return 0
+        last = i
+        while self.tokens[last].stop < token.start + found.end() - 1:
+            last += 1
+        parts = found[0].split(".")
+        fraction = len(parts) == 2
+        self.report.add(
+            "E0104" if fraction else "E0105",
+            f"`{found[0]}` has no unit" if fraction else f"`{found[0]}` is not a valid ipv4 literal",
+            Span(self.file, token.start, token.start + found.end()),
+            why="Numbers are whole; only quantities have a fraction, which their smallest unit makes whole."
+            if fraction
+            else "An IPv4 address has four numbers from 0 to 255.",
+            mend=f"Write for example `{found[0]}s` or `{found[0]}MB`."
+            if fraction
+            else f"Write all four, for example `{'.'.join([*parts, '0', '0'][:4])}`.",
+        )
+        kind, text = (INT, parts[0]) if fraction else (PolysomeLexer.IPV4, "0.0.0.0")
+        self._replace(i, last - i + 1, kind, text)
+        return last + 1
+
     # ------------------------------------------------------------ statements
 
     def _begins(self, i: int) -> bool:
@@ -139,6 +165,8 @@ class Foreign:
             return self._leave_out(i)
         if following.type == IDENT and self._same_line(i) and self.tokens[i + 2].text in ("=", ";"):
             return self._two_words(i)
+        if following.type == PolysomeLexer.STRING and _close(word) is not None:
+            return self._no_statement(i, _close(word))
         return 0
 
     def _two_words(self, i: int) -> int:
@@ -146,12 +174,13 @@ class Foreign:
         word, name, after = (self.tokens[i + n].text for n in range(3))
         keyword = next((k for k in _KEYWORDS if k == word.lower()), None) or _close(word)
         if after == "=" or word in _BINDERS:
-            type = "" if word in ("var", "auto", "val") else f": {word}"
+            type = f": {word}" if re.fullmatch(r"u\d+|bool|ipv[46]|mac|time|duration|bytes", word) else ""
             self._add(i, i, f"`{word} {name}` declares nothing", f"A name is bound with `let {name}{type} = …;`.")
-        elif keyword is not None:
-            self._add(i, i, f"no statement begins with `{word}`", f"Did you mean `{keyword}`?")
-        else:
-            return 0
+            return self._leave_out(i)
+        return self._no_statement(i, keyword) if keyword is not None else 0
+
+    def _no_statement(self, i: int, keyword: str | None) -> int:
+        self._add(i, i, f"no statement begins with `{self.tokens[i].text}`", f"Did you mean `{keyword}`?")
         return self._leave_out(i)
 
     # ------------------------------------------------------------ places

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from fractions import Fraction
 
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.spans import Span
+
+_LONGEST = 130  # 128 binary digits and `0b`
 
 # suffix -> (kind, how many of the kind's smallest part)
 UNITS: dict[str, tuple[str, int]] = {
@@ -55,6 +58,8 @@ def quantity(text: str) -> tuple[int, str] | str:
     digits, suffix = split_quantity(text)
     if suffix not in UNITS:
         return f"there is no unit `{suffix}`"
+    if len(digits) > _LONGEST:
+        return "this number is too long"
     kind, scale = UNITS[suffix]
     value = Fraction(digits.replace("_", "")) * scale
     if value.denominator != 1:
@@ -62,22 +67,49 @@ def quantity(text: str) -> tuple[int, str] | str:
     return int(value), kind
 
 
+def integer(text: str, span: Span, report: Report) -> int:
+    """The value of `17`, `0x1f`, `0b101`; reports E0104 if it is none and goes on with 0."""
+    digits = text.replace("_", "")
+    if len(digits) <= _LONGEST and digits not in ("0x", "0b"):
+        return int(digits) if digits.isdigit() else int(digits, 0)
+    report.add(
+        "E0104",
+        "this number is too long" if len(digits) > _LONGEST else f"`{text}` has no digits",
+        span,
+        why="No value has more than 128 bits." if len(digits) > _LONGEST else "`0x` and `0b` only say how digits are meant.",
+        mend="Use a smaller number." if len(digits) > _LONGEST else "Write for example `0x1f` or `0b101`.",
+    )
+    return 0
+
+
 def number(text: str, span: Span, report: Report) -> ast.Number:
     """The AST of a quantity token; reports E0104 for a wrong unit and goes on with 0."""
     found = quantity(text)
     if isinstance(found, str):
-        suffix = split_quantity(text)[1]
-        hint = did_you_mean(suffix, UNITS) if suffix not in UNITS else "Use a smaller unit."
-        report.add(
-            "E0104",
-            found,
-            span,
-            why="Units are ns us ms s min h d, B KB MB GB KiB MiB GiB, bps Kbps Mbps Gbps, pps Kpps Mpps, K M G Ki Mi Gi and %; "
-            "upper and lower case differ.",
-            mend=hint,
-        )
+        report.add("E0104", found, span, why=_WHY_UNITS, mend=_mend_unit(text))
         return ast.Number(span, 0, "")
     return ast.Number(span, *found)
+
+
+_WHY_UNITS = (
+    "Units are ns us ms s min h d, B KB MB GB KiB MiB GiB, bps Kbps Mbps Gbps, pps Kpps Mpps, K M G Ki Mi Gi and %; "
+    "upper and lower case differ."
+)
+_HABITS = {"m": "min", "sec": "s", "secs": "s", "seconds": "s", "hr": "h", "day": "d", "days": "d", "k": "K", "b": "B"}
+
+
+def _mend_unit(text: str) -> str:
+    """What was most likely meant by a quantity that is none."""
+    digits, suffix = split_quantity(text)
+    if suffix in UNITS:
+        return "Use a smaller unit, or fewer digits."
+    if text[:2] in ("0x", "0X", "0b", "0B"):
+        return "Hexadecimal numbers are written `0x1f`, binary ones `0b101`."
+    if re.fullmatch(r"[ui]\d+", suffix):
+        return f"Write `{digits} as u{suffix[1:]}`."
+    if suffix in _HABITS:
+        return f"Did you mean `{_HABITS[suffix]}`?"
+    return did_you_mean(suffix, UNITS) or "Write for example `30s`, `64KB`, `10Mbps`, `1Kpps`."
 
 
 def address(kind: str, text: str, span: Span, report: Report) -> ast.AddressLiteral:
@@ -93,13 +125,17 @@ def address(kind: str, text: str, span: Span, report: Report) -> ast.AddressLite
         parsed = ipaddress.ip_address(text)
         return ast.AddressLiteral(span, kind, int(parsed), parsed.max_prefixlen)
     except ValueError as error:
-        mend = ""
+        why, mend = _sentence(error), f"Write for example `{_SAMPLES[kind]}`."
         if "host bits" in str(error):
+            why = "Behind the prefix's length, all bits are 0."
             mend = f"Write `{ipaddress.ip_network(text, strict=False)}`."
-        report.add(
-            "E0105", f"`{text}` is not a valid {kind} literal", span, why=f"{_sentence(error)}", mend=mend
-        )
+        elif kind == "ipv4":
+            why = "An IPv4 address has four numbers from 0 to 255, without leading zeros."
+        report.add("E0105", f"`{text}` is not a valid {kind} literal", span, why=why, mend=mend)
         return ast.AddressLiteral(span, kind, 0, {"ipv4": 32, "mac": 48}.get(kind, 128), 0 if kind == "prefix" else None)
+
+
+_SAMPLES = {"ipv4": "10.0.0.1", "ipv6": "2001:db8::1", "mac": "02:00:00:00:00:01", "prefix": "10.0.0.0/8"}
 
 
 def _sentence(error: ValueError) -> str:

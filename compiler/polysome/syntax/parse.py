@@ -18,10 +18,12 @@ def parse(name: str, text: str, report: Report) -> ast.File | None:
     """The AST of `text`, or None if its syntax is wrong (then `report` says where)."""
     before = len(report.errors)
     parser = _parser(name, text, report)
-    tree = parser.program() if parser is not None else None
-    if tree is None or len(report.errors) > before:
+    if parser is None:
         return None
-    return Builder(name, report).file_node(tree)
+    mended = len(report.errors)  # among the tokens: the tree is whole
+    tree = parser.program()
+    found = Builder(name, report).file_node(tree) if len(report.errors) == mended else None
+    return found if mended == before else None
 
 
 def parse_expression(name: str, text: str, report: Report) -> ast.Expr | None:

@@ -40,6 +40,7 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.missing: Any = None  # the token before which `;` was missing: nothing is left out there
+        self.resumed = -1
 
     def sync(self, recognizer: Any) -> None:
         """In a list, leave out what begins no item."""
@@ -56,6 +57,7 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
             self.endErrorCondition(recognizer)
             self.reportError(recognizer, InputMismatchException(recognizer))
             self._leave_out(recognizer)
+            self.endErrorCondition(recognizer)
 
     def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802 (ANTLR's name)
         """A missing `;` is reported and taken as there; all else is an error."""
@@ -70,7 +72,10 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
         if recognizer._ctx.getRuleIndex() not in _ITEMS:
             raise e
         if self.missing is not recognizer.getCurrentToken():
-            self._leave_out(recognizer)
+            self._leave_out(recognizer, _depth(recognizer))
+        elif self.resumed == recognizer.getTokenStream().index:
+            recognizer.consume()  # the second time at one place: get on
+        self.resumed = recognizer.getTokenStream().index
         self.missing = None
         self.endErrorCondition(recognizer)
 
@@ -84,13 +89,13 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
             self.missing = token
         return found
 
-    def _leave_out(self, recognizer: Any) -> None:
-        """Consume up to the end of the statement or declaration that the current token is part of."""
-        depth = 0
+    def _leave_out(self, recognizer: Any, depth: int = 0) -> None:
+        """Consume up to the end of the statement or declaration in which the current token stands, `depth` brackets in."""
+        outermost = recognizer._ctx.parentCtx is None
         while recognizer.getTokenStream().LA(1) != Token.EOF:
             token = recognizer.getCurrentToken()
             word = token.text
-            if word == "}" and depth == 0:
+            if word == "}" and depth == 0 and not outermost:
                 return
             recognizer.consume()
             depth += {"{": 1, "}": -1}.get(word, 0)
@@ -99,6 +104,13 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
                 return
             if depth == 0 and word == "}" and following.text not in (";", ",", ")", "]", "else") and not same_line(token, following):
                 return
+
+
+def _depth(recognizer: Any) -> int:
+    """How many braces the rule has opened before the current token."""
+    tokens = recognizer.getTokenStream().tokens
+    inner = tokens[recognizer._ctx.start.tokenIndex : recognizer.getCurrentToken().tokenIndex]
+    return sum({"{": 1, "}": -1}.get(t.text, 0) for t in inner)
 
 
 _STARTS = ("let", "if", "for", "require", "send", "bounce", "drop", "emit", "push", "pop", "truncate", "remove")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from antlr4.error.ErrorListener import ErrorListener
+from antlr4.error.Errors import NoViableAltException
 from antlr4.Token import Token
 
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.generated.PolysomeParser import PolysomeParser
-from polysome.syntax.recovery import Recovery, same_line
+from polysome.syntax.recovery import Recovery
 from polysome.syntax.spans import Span
 
 MOST_ERRORS = 20
@@ -64,9 +65,24 @@ _FORMS = {
     "structBody": ("a struct's value", "NAME { member: VALUE, … }"),
     "fieldInits": ("the fields of a header", "HEADER { field: VALUE, … }"),
 }
-# Lists: what may stand in them, and what is missing in a did-you-mean.
+# The first word of a statement -> its rule, where the parser did not get into it.
+_BY_WORD = {
+    "let": "letStatement",
+    "if": "ifStatement",
+    "for": "forStatement",
+    "require": "requireStatement",
+    "send": "verdict",
+    "drop": "verdict",
+    "bounce": "verdict",
+    "emit": "emitStatement",
+    "push": "pushStatement",
+    "pop": "popStatement",
+    "on": "handler",
+    "every": "handler",
+}
+# Lists: where they are, and with what words items in them begin.
 _LISTS = {
-    "program": ("the top of a file", "use struct enum const fn header parser parse block nf"),
+    "program": ("the file", "use struct enum const fn header parser parse block nf"),
     "nfDecl": (
         "an NF",
         "port param config relevant state schedule traffic on every property use struct enum const fn action",
@@ -74,7 +90,7 @@ _LISTS = {
     "blockDecl": ("a block", "param config state on every use struct enum const fn action"),
     "headerDecl": ("a header", "size end valid pseudo"),
     "parserDecl": ("a parser", "state group value class"),
-    "block": ("a block of statements", "let if for require send bounce drop emit push pop truncate remove"),
+    "block": ("a handler or action", "let if for require send bounce drop emit push pop truncate remove"),
     "stateBlock": ("`state`", "index"),
     "clauses": ("these braces", "when"),
     "propertyDecl": ("a property", "for let expect"),
@@ -92,7 +108,7 @@ class Listener(ErrorListener):  # type: ignore[misc]
 
     def __init__(self, file: str, text: str, report: Report, recovery: Recovery) -> None:
         self.file, self.text, self.report, self.recovery = file, text, report, recovery
-        self.known = {d.span.start // 1 and self._line(d.span.start) for d in report.errors if d.span and d.span.file == file}
+        self.known = {self._line(d.span.start) for d in report.errors if d.span is not None and d.span.file == file}
         self.count = 0
 
     def syntaxError(  # noqa: N802 (ANTLR's name)
@@ -100,16 +116,19 @@ class Listener(ErrorListener):  # type: ignore[misc]
     ) -> None:
         token = offendingSymbol
         self.count += 1
-        if self.count > MOST_ERRORS or token.line in self.known:
-            return
         before = recognizer.getTokenStream().LT(-1)
+        if self.count > MOST_ERRORS or token.line in self.known or (before is not None and before.line in self.known):
+            return
         if recognizer.getCurrentToken() is token and self.recovery.lacks_semicolon(recognizer):
             self._missing_semicolon(before, token)
             return
         rules = [recognizer.ruleNames[r] for r in _stack(recognizer)]
+        if isinstance(e, NoViableAltException) and e.startToken is not token and e.startToken.text in _BY_WORD:
+            rules.insert(0, _BY_WORD[e.startToken.text])
+            before = recognizer.getTokenStream().tokens[token.tokenIndex - 1]
         if rules[0] == "ifExpression" and _literal(recognizer, "else") and before is not None and before.text == "}":
             self._if_without_else(recognizer)
-        elif token.text in RESERVED and "name" in rules[:2]:
+        elif token.text in RESERVED and _expected(recognizer) == "a name was expected":
             self._reserved(token)
         else:
             self._unexpected(recognizer, token, before, rules)
@@ -154,10 +173,15 @@ class Listener(ErrorListener):  # type: ignore[misc]
             "E0101",
             f"{shown} cannot stand here" + (f", in {what}" if what else ""),
             self._span(token),
-            label=expected,
+            label=expected if rules[0] not in _LISTS else "",
             why=why,
-            mend=_hint(token, before, rules) or mend,
+            mend=_hint(token, before, rules) or self._no_condition(recognizer, token) or mend,
         )
+
+    def _no_condition(self, recognizer: Any, token: Any) -> str:
+        """`if { drop …`: the brace was taken for the beginning of a set."""
+        words = [t.text for t in recognizer.getTokenStream().tokens[max(0, token.tokenIndex - 2) : token.tokenIndex]]
+        return "Between `if` and `{`, a condition is missing." if words == ["if", "{"] else ""
 
     def _span(self, token: Any) -> Span:
         if token.type == Token.EOF:
@@ -184,8 +208,7 @@ def _context(token: Any, rules: list[str]) -> tuple[str, str, str]:
     if rule is None:
         return "", "Here a value is needed, or an operator between two values.", "Compare with a similar line."
     what, form = _FORMS[rule]
-    what = what if what.startswith("`") else what
-    return what, f"{what[0].upper() + what[1:]} is written `{form}`.", f"Write it as `{form}`."
+    return what, f"{what[0].upper() + what[1:]} is written `{form}`.", "Bring it into this form."
 
 
 def _hint(token: Any, before: Any, rules: list[str]) -> str:
@@ -202,8 +225,8 @@ def _hint(token: Any, before: Any, rules: list[str]) -> str:
         return "An `else` follows the `}` of its `if`, or stands directly in a `let`, a `require` or an assignment."
     if previous == "else" and rules[0] == "ifStatement":
         return "Write `else { … }` or `else if CONDITION { … }`."
-    if previous == "{" and "primary" in rules[:3] and "ifStatement" in rules:
-        return "Between `if` and `{`, a condition is missing."
+    if word in _BY_WORD and rules[0] in ("ifStatement", "forStatement") and previous != "{":
+        return "Put what is done into braces: `if CONDITION { … }`."
     if previous == "drop":
         return 'The reason is a text: `drop "reason";`.'
     if previous == "port" and "verdict" in rules:
@@ -261,6 +284,3 @@ def _expected(recognizer: Any) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:40] + "…"
-
-
-__all__ = ["Listener", "same_line"]

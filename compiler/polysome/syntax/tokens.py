@@ -27,8 +27,9 @@ def tokenise(file: str, text: str, report: Report) -> CommonTokenStream | None:
     lexer.removeErrorListeners()
     stream = CommonTokenStream(lexer)
     stream.fill()
-    found = _Characters(file, text, report).mended([t for t in stream.tokens if t.channel == 0])
-    if not balanced(file, text, found, report):
+    characters = _Characters(file, text, report)
+    found = characters.mended([t for t in stream.tokens if t.channel == 0])
+    if characters.cut or not balanced(file, text, found, report):
         return None
     found = Foreign(file, text, report).mended(found)
     for i, token in enumerate(found):
@@ -52,6 +53,7 @@ class _Characters:
     def __init__(self, file: str, text: str, report: Report) -> None:
         self.file, self.text, self.report = file, text, report
         self.blamed: set[str] = set()
+        self.cut = False  # is the rest of the file in a comment?
 
     def mended(self, tokens: list[Any]) -> list[Any]:
         found: list[Any] = []
@@ -60,7 +62,8 @@ class _Characters:
             token = tokens[i]
             if token.type == TYPES["/"] and self.text.startswith("/*", token.start):
                 self._endless(token.start, token.start + 2, "comment", "`/*` reaches to the next `*/`.", "Add `*/`.")
-                return [*found, tokens[-1]]
+                self.cut = True
+                return found
             if token.type != OTHER:
                 found.append(token)
                 i += 1
@@ -73,7 +76,7 @@ class _Characters:
         token = tokens[i]
         c = token.text
         if c == '"':
-            end = self._line_end(token.start)
+            end = token.start + len(self.text[token.start : self._line_end(token.start)].rstrip(" \t;)},"))
             self._endless(token.start, end, "text", 'A text stands between two `"` on one line.', 'Add the closing `"`.')
             found.append(like(token, STRING, '""'))
             return self._after(tokens, i, end)

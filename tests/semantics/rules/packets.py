@@ -40,7 +40,7 @@ def number(text: str) -> int:
 
 @dataclass(frozen=True)
 class Layer4:
-    """A layer-4 packet with zeros for its checksum, which is at byte `at` (None: it has none, or keeps what it says)."""
+    """A layer-4 packet with zeros for its checksum, which is at byte `at` (None: none, or it stays as it is)."""
 
     protocol: int
     data: bytes

@@ -108,7 +108,14 @@ def test_L8_2_len_takes_the_width_it_meets() -> None:
     assert found("found = rows.len;", ROWS, {"rows": rows}) == 300
     # Against 8 bits, 300 is 44.
     assert found("if byte0 { if byte0.first + rows.len == 44 { found = 1; } }", ROWS, {"rows": rows}) == 1
-    assert found("found = (byte0_or_seven() % rows.len) as u16;", ROWS + "fn byte0_or_seven() -> u8 { 7 }", {"rows": (1, 2, 3)}) == 1
+    assert (
+        found(
+            "found = (byte0_or_seven() % rows.len) as u16;",
+            ROWS + "fn byte0_or_seven() -> u8 { 7 }",
+            {"rows": (1, 2, 3)},
+        )
+        == 1
+    )
     assert found("let all = rows.len; n = all; found = n as u16;", ROWS, {"rows": rows}) == 300
 
 
@@ -148,7 +155,12 @@ def test_L8_2_acl_finds_the_highest_priority_then_the_first() -> None:
         AclRow((None, 80), 4, priority=5),
     )
     items = "config rules: acl<(ipv4, u16), u16>;"
-    for address, port, expected in (("10.0.0.1", 90, 1), ("10.0.0.1", 80, 3), ("11.0.0.1", 80, 3), ("11.0.0.1", 81, 99)):
+    for address, port, expected in (
+        ("10.0.0.1", 90, 1),
+        ("10.0.0.1", 80, 3),
+        ("11.0.0.1", 80, 3),
+        ("11.0.0.1", 81, 99),
+    ):
         body = f"let v = rules[({address}, {port})] else {{ 99 }}; found = v;"
         assert found(body, items, {"rules": rules}) == expected
 
@@ -174,7 +186,9 @@ def test_L8_2_config_cannot_be_written() -> None:
 
 
 def test_L8_2_a_list_in_a_row_is_plain() -> None:
-    assert value("rows[0].x", "u8", items="config rows: list<Pair>;", declarations=PAIR, config={"rows": ((1, 2),)}) == 1
+    assert (
+        value("rows[0].x", "u8", items="config rows: list<Pair>;", declarations=PAIR, config={"rows": ((1, 2),)}) == 1
+    )
     with pytest.raises(Trapped, match="index past the end"):
         value("rows[1].x", "u8", items="config rows: list<Pair>;", declarations=PAIR, config={"rows": ((1, 2),)})
 
@@ -244,7 +258,7 @@ def test_L8_4_of_equal_rows_each_keeps_its_own_identity() -> None:
 
 
 MAPPED = "config rows: map<u8, u16>;"
-KEEP_KEY = "if n == 0 { let row = rows[7] else drop \"none\"; m[1] = row; } n += 1; let r = m[1] else { 99 }; found = r;"
+KEEP_KEY = 'if n == 0 { let row = rows[7] else drop "none"; m[1] = row; } n += 1; let r = m[1] else { 99 }; found = r;'
 
 
 @pytest.mark.parametrize(("rows", "expected"), [({7: 5}, 5), ({7: 6}, 6), ({8: 5}, 99), ({}, 99)])

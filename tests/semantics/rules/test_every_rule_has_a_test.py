@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_every_rule_has_a_test_with_its_number(manual: Path) -> None:
 @pytest.mark.parametrize("manual", MANUALS, ids=lambda path: path.stem)
 def test_rules_are_numbered_without_gaps(manual: Path) -> None:
     numbers = [(rule[0], *map(int, rule[1:].split("."))) for rule in rules(manual)]
-    for (_, section, number), (_, after, next_number) in zip(numbers, numbers[1:], strict=False):
+    for (_, section, number), (_, after, next_number) in pairwise(numbers):
         assert (after, next_number) in ((section, number + 1), (section + 1, 1))
 
 

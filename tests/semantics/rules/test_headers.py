@@ -283,8 +283,13 @@ def test_L4_4_a_verdict_to_drop_counts_under_its_own_reason() -> None:
 
 MARKED = """
 enum Kind: u8 { inner = 7, tail = 9 }
-header outer { total: u8 length(header + rest); words: u8 length(header / 4); kind: u8 next Kind; spare: u8; a: u16; b: u16; pseudo a, b; }
-header inner { size: u16 length(rest); sum: u16 checksum(pseudo, header, rest); own: u16 checksum(header); x: u16 = 0x0101; }
+header outer {
+  total: u8 length(header + rest); words: u8 length(header / 4); kind: u8 next Kind; spare: u8; a: u16; b: u16;
+  pseudo a, b;
+}
+header inner {
+  size: u16 length(rest); sum: u16 checksum(pseudo, header, rest); own: u16 checksum(header); x: u16 = 0x0101;
+}
 header tail { y: u8; }
 """
 MARKED_PARSER = "state start { extract tail; }"

@@ -40,9 +40,7 @@ nf tiny {{
 
 def noted(outcome: Outcome) -> list[tuple[int, int, int, int]]:
     """(what, more, level, microseconds)."""
-    return [
-        (x >> 24, x >> 16 & 255, x >> 8 & 255, x & 255) for x in outcome.state["order"][: outcome.state["n"]]
-    ]
+    return [(x >> 24, x >> 16 & 255, x >> 8 & 255, x & 255) for x in outcome.state["order"][: outcome.state["n"]]]
 
 
 def after(*packets: tuple[int, int], changes: list[tuple[int, dict[str, Any]]] | None = None) -> Outcome:

@@ -107,7 +107,8 @@ def test_L5_2_values_len_and_payload_keep_what_they_were_at_arrival() -> None:
     body = """
       require l4 and ipv4 else drop "no";
       ipv4.src = 9.9.9.9; l4.sport = 9; truncate 40B;
-      source = flow.src; port_was = flow.sport; whole = len; inside = payload.len; start = payload[0..4]; again = l4.sport;
+      source = flow.src; port_was = flow.sport; again = l4.sport;
+      whole = len; inside = payload.len; start = payload[0..4];
       send b;
     """
     items = "state { source: ipv6; port_was: u16; whole: bytes; inside: bytes; start: u32; again: u16; }"

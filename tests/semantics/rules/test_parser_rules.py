@@ -25,7 +25,8 @@ def spec(parser: str, body: str = "", items: str = "", headers: str = HEADERS, n
     """Sends to q; `path` has one bit for each of the named headers that is valid, the first one's the lowest."""
     bits = " ".join(f"if {name} {{ path = path | {1 << i}; }}" for i, name in enumerate(extracted(parser, names)))
     state = "state { path: u64; left: bytes; }"
-    return f"{headers}\n{parser}\nnf own {{ port p, q; {state} {items}\n on packet {{ {bits} left = payload.len; {body} send q; }} }}"
+    handler = f"on packet {{ {bits} left = payload.len; {body} send q; }}"
+    return f"{headers}\n{parser}\nnf own {{ port p, q; {state} {items}\n {handler} }}"
 
 
 def valid(parser: str, frame: str, names: Names = None, headers: str = HEADERS) -> str:
@@ -43,7 +44,9 @@ def bad(parser: str) -> list[str]:
 
 
 def test_L4_7_parsing_begins_at_start_and_goes_on() -> None:
-    parser = "parser own { state two { extract b; goto three; } state start { extract a; goto two; } state three { extract c; } }"
+    parser = """parser own {
+      state two { extract b; goto three; } state start { extract a; goto two; } state three { extract c; }
+    }"""
     assert valid(parser, "01 02 03 04") == "a b c"
     assert valid(parser, "01 02") == "a b"
     assert valid(parser, "") == ""
@@ -56,7 +59,9 @@ def test_L4_7_a_state_without_a_transition_accepts() -> None:
 
 
 def test_L4_7_a_state_need_not_extract() -> None:
-    parser = "parser own { state start { select peek(8) { 1 => one; 2 => other; } } state one { extract a; } state other { extract b; } }"
+    parser = """parser own {
+      state start { select peek(8) { 1 => one; 2 => other; } } state one { extract a; } state other { extract b; }
+    }"""
     assert [valid(parser, frame) for frame in ("01", "02", "03", "")] == ["a", "b", "", ""]
 
 
@@ -125,7 +130,8 @@ def test_L4_7_what_a_parser_cannot_be(parser: str, code: str) -> None:
 def test_L4_7_no_path_extracts_one_name_twice() -> None:
     assert bad("state start { extract a; goto s; } state s { extract a; }") == ["E0418"]
     assert bad("state start { extract a; goto start; }") == ["E0418"]
-    apart = "state start { extract a; select a.x { 1 => s; 2 => t; } } state s { extract b; } state t { extract b; goto u; } state u { extract c; }"
+    apart = """state start { extract a; select a.x { 1 => s; 2 => t; } }
+      state s { extract b; } state t { extract b; goto u; } state u { extract c; }"""
     assert bad(apart) == []
     assert [valid(f"parser own {{ {apart} }}", frame) for frame in ("01 0203", "02 0203")] == ["a b", "a b c"]
 
@@ -215,7 +221,11 @@ def test_L4_8_two_vlan_tags_are_parsed_and_a_third_is_payload() -> None:
 CUT = """
 header q { one: u8; two: u8; three: u16; n: u8; opt: rest; size n as u16; valid one != 9; }
 header a { x: u8; }
-parser own { state start { extract a; goto s; } state s { extract q as quote.q cut 2; goto t; } state t { extract a as tail; } }
+parser own {
+  state start { extract a; goto s; }
+  state s { extract q as quote.q cut 2; goto t; }
+  state t { extract a as tail; }
+}
 """
 CUT_NAMES = ["a", "quote.q", "tail"]
 
@@ -282,7 +292,11 @@ QUOTED = ipv4(udp(b"sixteen bytes...", sport=1000, dport=53), src="192.0.2.1", d
 def test_L4_9_quotes_in_icmp_cut_at_every_length(length: int) -> None:
     names = {"icmp": 0, "icmp.quoted.ipv4": 20, "icmp.quoted.udp": 28}  # the least bytes of the quote
     body = " ".join(f"if {h} {{ seen += 1; }}" for h in names)
-    body += "if icmp.quoted.ipv4 { src = icmp.quoted.ipv4.src; } if icmp.quoted.udp { ports = icmp.quoted.udp.sport ++ icmp.quoted.udp.dport; sum = icmp.quoted.udp.checksum; } send b;"
+    body += """
+      if icmp.quoted.ipv4 { src = icmp.quoted.ipv4.src; }
+      if icmp.quoted.udp { ports = icmp.quoted.udp.sport ++ icmp.quoted.udp.dport; sum = icmp.quoted.udp.checksum; }
+      send b;
+    """
     text = nf(body, "state { seen: u8; src: ipv4; ports: u32; sum: u16; }")
     frame = ethernet(ipv4(icmp(QUOTED[:length], type=3, code=3, identifier=0, sequence=0)))
     outcome = run(text, [(0, "a", frame)])
@@ -330,7 +344,10 @@ def test_L4_10_peek_is_the_next_bits_and_0_beyond_the_end() -> None:
 
 def test_L4_10_the_end_is_the_innermost_one_in_force() -> None:
     headers = HEADERS.replace("header a { x: u8; }", "header a { x: u8; end x; }")
-    parser = "parser own { state start { extract a; select peek(16) { 0x2200 => b; 0x2233 => c; } } state b { extract b; } state c { extract c; } }"
+    parser = """parser own {
+      state start { extract a; select peek(16) { 0x2200 => b; 0x2233 => c; } }
+      state b { extract b; } state c { extract c; }
+    }"""
     assert valid(parser, "02 22 33", headers=headers) == "a b"
     assert valid(parser, "03 22 33", headers=headers) == "a c"
 
@@ -493,7 +510,10 @@ def test_L4_13_as_names_the_instance() -> None:
 
 
 def test_L4_13_behind_every_place_where_the_header_is_extracted() -> None:
-    apart = "parser own { state start { extract a; select a.x { 1 => s; 2 => t; } } state s { extract b; } state t { extract c; goto u; } state u { extract b; } }"
+    apart = """parser own {
+      state start { extract a; select a.x { 1 => s; 2 => t; } }
+      state s { extract b; } state t { extract c; goto u; } state u { extract b; }
+    }"""
     hook = "\nparse d after b;"
     assert valid(apart + hook, "01 02 03", "abcd") == "a b d"
     assert valid(apart + hook, "02 02 03 04", "abcd") == "a b c d"
@@ -517,7 +537,10 @@ def classes(text: str) -> set[tuple[str, ...]]:
 def test_L4_14_the_parse_class_is_the_sequence_of_valid_headers() -> None:
     found = classes(spec(HOOKED + "parse c after b when a.x == 1;", names="ab"))
     assert found == {(), ("a",), ("a", "b"), ("a", "b", "c")}
-    both = "parser own { state start { extract a; select a.x { 1 => b; 2 => c; } } state b { extract b; goto e; } state c { extract c; goto e; } state e { extract e; } }"
+    both = """parser own {
+      state start { extract a; select a.x { 1 => b; 2 => c; } }
+      state b { extract b; goto e; } state c { extract c; goto e; } state e { extract e; }
+    }"""
     found = classes(spec(both, names="a"))
     assert found == {(), ("a",), ("a", "b"), ("a", "c"), ("a", "b", "e"), ("a", "c", "e")}
 
@@ -552,6 +575,9 @@ def test_L4_14_without_a_parser_there_is_no_nf() -> None:
 
 
 def test_L4_14_a_parser_has_at_most_4096_classes() -> None:
-    tall = "parser own { state start { extract a as v[..8]; select v[last].x { 1 => start; 2 => w; } } state w { extract b as w[..8]; select w[last].x { 1 => start; 2 => w; } } }"
+    tall = """parser own {
+      state start { extract a as v[..8]; select v[last].x { 1 => start; 2 => w; } }
+      state w { extract b as w[..8]; select w[last].x { 1 => start; 2 => w; } }
+    }"""
     assert errors(spec(tall, names=[])) == ["E0416"]
     assert run(nf("bounce;"), [(0, "a", ethernet(ipv4(tcp(b""))))]).counters.sent == 1

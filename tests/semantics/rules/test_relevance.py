@@ -289,6 +289,8 @@ def test_L6_4_the_class_of_a_plain_fifo_needs_no_listing() -> None:
 
 
 def test_L6_4_in_the_standard_library_flow_may_be_a_class_for_nothing() -> None:
-    text = 'use net.l4; nf n { port p; relevant ipv4.src else drop "x"; schedule { class flow; fifo; } on packet { if ipv4.src == 1.1.1.1 { bounce; } bounce; } }'
+    text = """use net.l4;
+    nf n { port p; relevant ipv4.src else drop "x"; schedule { class flow; fifo; }
+      on packet { if ipv4.src == 1.1.1.1 { bounce; } bounce; } }"""
     assert errors(text) == []
     assert errors(text.replace("bounce; }", 'if flow.sport == 1 { bounce; } drop "x"; }', 1)) == ["E0805"]

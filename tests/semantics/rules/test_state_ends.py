@@ -16,7 +16,7 @@ def after(body: str, state: str, *firsts: tuple[int, int], items: str = "", **mo
 
 
 def wrong(body: str, state: str, items: str = "") -> list[str]:
-    return errors(bare(f"require byte0 else drop \"x\";\n{body}\ndrop \"x\";", f"state {{ {state} }}\n{items}"))
+    return errors(bare(f'require byte0 else drop "x";\n{body}\ndrop "x";', f"state {{ {state} }}\n{items}"))
 
 
 # ---------------------------------------------------------------- L7.5: on end
@@ -87,7 +87,9 @@ def test_L7_5_a_trap_ends_it_and_nothing_else() -> None:
     assert outcome.dropped == {"done": 1}
 
 
-@pytest.mark.parametrize("body", ["drop \"x\";", "send a;", "n = byte0.first as u64;", "n = len as u64;", "byte0.first = 1;"])
+@pytest.mark.parametrize(
+    "body", ['drop "x";', "send a;", "n = byte0.first as u64;", "n = len as u64;", "byte0.first = 1;"]
+)
 def test_L7_5_it_has_no_packet(body: str) -> None:
     assert wrong("", MAP + LOG, f"on end m(key, value, why) {{ {body} }}") != []
 
@@ -108,12 +110,12 @@ INDEXED = "m: map<u8, u16> { capacity 4; idle 10ns; when full drop; } index i: m
 
 
 def test_L7_6_an_index_gives_key_and_value() -> None:
-    body = "m[3] = 500; let e = i[(1, 500)] else drop \"x\"; found = e.key ++ e.value ++ 0 as u8;"
+    body = 'm[3] = 500; let e = i[(1, 500)] else drop "x"; found = e.key ++ e.value ++ 0 as u8;'
     assert after(body, INDEXED, (0, 1)).state["found"] == 3 << 24 | 500 << 8
 
 
 def test_L7_6_it_finds_nothing_after_the_entry_has_changed() -> None:
-    body = "m[3] = 500; m[3] = 501; let e = i[(1, 500)] else drop \"absent\";"
+    body = 'm[3] = 500; m[3] = 501; let e = i[(1, 500)] else drop "absent";'
     assert after(body, INDEXED, (0, 1)).dropped == {"absent": 1}
 
 
@@ -133,7 +135,7 @@ def test_L7_6_an_index_is_unique() -> None:
 def test_L7_6_keys_are_plain_values() -> None:
     state = """free: pool<u8> { from 5..6; } m: map<u8, u8 from free> { capacity 4; forever; when full drop; }
       index i: m by value; found: u16;"""
-    body = "let v = free.take() else drop \"x\"; m[byte0.first] = v; let e = i[5] else drop \"x\"; found = e.key as u16;"
+    body = 'let v = free.take() else drop "x"; m[byte0.first] = v; let e = i[5] else drop "x"; found = e.key as u16;'
     assert after(body, state, (0, 9)).state["found"] == 9
 
 
@@ -169,7 +171,7 @@ def test_L7_8_a_bucket_may_be_a_member_of_a_struct() -> None:
     items = "struct Meter { bucket: token_bucket(8Kbps, 100B), n: u8 }"
     state = "m: map<u8, Meter> { capacity 4; forever; when full drop; } n: u64;"
     body = "if m[1].bucket.take(60B) { n += 1; } m[1].n += 1;"
-    spec = bare(f"require byte0 else drop \"x\";\n{body}\ndrop \"x\";", f"{items} state {{ {state} }}")
+    spec = bare(f'require byte0 else drop "x";\n{body}\ndrop "x";', f"{items} state {{ {state} }}")
     outcome = run(spec, [(0, "a", b"\0")] * 3)
     ((_, (_, count)),) = outcome.state["m"]
     assert (outcome.state["n"], count) == (1, 3)

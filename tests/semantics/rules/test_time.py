@@ -270,7 +270,8 @@ def test_L2_6_run_says_so(tmp_path: Path) -> None:
 EVERYTHING = """
   use nf.conntrack as ct;
   config seen: set<ipv4>;
-  state { last: u64; sketch: count_min<Flow> { error 1%; confidence 99%; } many: map<Flow, u8> { capacity 3; idle 5s; when full evict oldest; } }
+  state { last: u64; sketch: count_min<Flow> { error 1%; confidence 99%; }
+    many: map<Flow, u8> { capacity 3; idle 5s; when full evict oldest; } }
   schedule { reframe 1ms, 4; }
   every 1s { last = 0; }
 """

@@ -1,0 +1,8 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  on packet {
+    if tcp { send wan; } else if { drop "not TCP"; }
+  }
+}

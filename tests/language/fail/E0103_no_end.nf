@@ -1,0 +1,9 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  on packet {
+    require tcp else drop "not TCP;
+    send wan;
+  }
+}
