@@ -103,7 +103,7 @@ def test_a_wrong_command_line_is_one_clear_error_and_code_2(arguments: tuple[obj
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("nf x {", "E0101"), ("", "E0216"), ("nf x { port p; }", "E0222"), ("use net.l5; nf x {}", "E0201")],
+    [("nf x {", "E0111"), ("", "E0216"), ("nf x { port p; }", "E0222"), ("use net.l5; nf x {}", "E0201")],
 )
 def test_a_wrong_spec_is_code_1(tmp_path: Path, text: str, code: str) -> None:
     spec = tmp_path / "x.nf"
@@ -113,10 +113,15 @@ def test_a_wrong_spec_is_code_1(tmp_path: Path, text: str, code: str) -> None:
     assert code in result.output
 
 
-def test_a_spec_that_is_no_text_or_not_there_is_code_2(tmp_path: Path) -> None:
+def test_a_spec_that_is_no_text_is_code_1(tmp_path: Path) -> None:
     spec = tmp_path / "x.nf"
     spec.write_bytes(b"\xff\xfe\x00nf")
-    assert polysome("run", spec, "--in", CAPTURE).exit_code == 2
+    result = polysome("run", spec, "--in", CAPTURE)
+    assert result.exit_code == 1
+    assert "x.nf:1:1" in result.output and "UTF-8" in result.output
+
+
+def test_a_spec_that_is_not_there_is_code_2(tmp_path: Path) -> None:
     assert polysome("run", tmp_path / "y.nf", "--in", CAPTURE).exit_code == 2
     assert polysome("run", tmp_path, "--in", CAPTURE).exit_code == 2
 

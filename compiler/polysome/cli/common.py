@@ -55,8 +55,6 @@ def spec(path: Path, params: Sequence[str], capacities: Sequence[str] = (), repo
         fail(COMMAND_LINE, f"there is no file {path}")
     except IsADirectoryError:
         fail(COMMAND_LINE, f"{path} is a folder; name a spec, a file that ends in .nf")
-    except UnicodeDecodeError:
-        fail(COMMAND_LINE, f"{path} is no text in UTF-8, so it is no spec")
     except OSError as error:
         fail(COMMAND_LINE, f"{path} cannot be read: {error.strerror}")
     _check_capacities(program, sizes)

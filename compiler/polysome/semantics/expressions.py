@@ -36,6 +36,7 @@ class Shared:
     order_class: t.Type = t.WRONG  # of the schedule's class, once that is typed
     open_consts: list[str] = field(default_factory=list)  # whose values are being found right now
     circular: set[str] = field(default_factory=set)  # consts that need their own values; reported
+    unknown: set[str] = field(default_factory=set)  # names that are not there; reported
 
     def slot(self) -> int:
         self.slots += 1

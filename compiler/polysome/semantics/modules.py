@@ -84,7 +84,7 @@ class Loader:
             f"there is no file for `{use.path}`",
             use.span,
             why="It was looked for beside this file and in the standard library.",
-            mend=did_you_mean(use.path, known),
+            mend=did_you_mean(use.path, known) or f"The library has {', '.join(f'`{n}`' for n in sorted(known)[:8])} and more.",
         )
 
     def _parse(self, path: Path, shown: str) -> ast.File | None:

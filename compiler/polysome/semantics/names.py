@@ -172,7 +172,9 @@ def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
     else:
         message = f"there is no `{name}` here"
         mend = hints.FOREIGN.get(name) or did_you_mean(name, known_values(x)) or hints.DECLARE
-    x.report.add("E0213", message, node.span, why=why, mend=mend)
+    if message not in x.shared.unknown:  # one cause, however often the name is used
+        x.report.add("E0213", message, node.span, why=why, mend=mend)
+        x.shared.unknown.add(message)
     return x.wrong(node.span)
 
 

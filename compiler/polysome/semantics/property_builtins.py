@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.semantics import calls, names, property_packets, property_runs, state_access
+from polysome.semantics import calls, property_packets, property_runs, state_access
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean

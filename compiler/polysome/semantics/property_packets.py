@@ -176,6 +176,11 @@ def _attribute(x: PropertyExpressions, path: Path, span: Span) -> ir.Expr:
     return _no_attribute(x, path.word, "a packet", known)
 
 
+_FIELDS = "A header has the fields that its `header` declaration lists."
+_KNOWN = (
+    "A property knows what is on the wire (`in`, `out`), the state around (`before`, `after`) and what became of the "
+    "packet (`sent`, `reason`, `left`, …)."
+)
 _SHOWN = 8  # so many of the known names, where none is like the one written
 
 
@@ -193,8 +198,7 @@ def _no_attribute(x: PropertyExpressions, word: ast.Ident | ast.Name, what: str,
         "E0901",
         f"{what} has no `{word.text}`",
         word.span,
-        why="A property knows what is on the wire (`in`, `out`), the state around (`before`, `after`) and what became "
-        "of the packet (`sent`, `reason`, `left`, …).",
+        why=_FIELDS if what.startswith("header") else _KNOWN,
         mend=mend,
     )
     return x.wrong(word.span)

@@ -20,10 +20,10 @@ def parse(name: str, text: str, report: Report) -> ast.File | None:
     parser = _parser(name, text, report)
     if parser is None:
         return None
-    mended = len(report.errors)  # among the tokens: the tree is whole
+    mended = len(report.errors) > before  # some tokens were, so that the tree may be whole, but is not what is written
     tree = parser.program()
-    found = Builder(name, report).file_node(tree) if len(report.errors) == mended else None
-    return found if mended == before else None
+    found = Builder(name, report).file_node(tree) if parser.getNumberOfSyntaxErrors() == 0 else None
+    return None if mended else found
 
 
 def parse_expression(name: str, text: str, report: Report) -> ast.Expr | None:
@@ -31,7 +31,7 @@ def parse_expression(name: str, text: str, report: Report) -> ast.Expr | None:
     before = len(report.errors)
     parser = _parser(name, text, report)
     tree = parser.single() if parser is not None else None
-    if tree is None or len(report.errors) > before:
+    if parser is None or tree is None or parser.getNumberOfSyntaxErrors() > 0 or len(report.errors) > before:
         return None
     return Builder(name, report).expr(tree.expr())
 
