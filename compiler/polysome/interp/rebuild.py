@@ -143,15 +143,13 @@ def _give_room(chain: list[Segment], room: int) -> None:
 
 
 def _next_fields(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
-    """Where another header follows: what was said about it where it came from; else the member named like it (L10.5)."""
+    """What was said about the header that follows, where it came from; else the member named like it (L10.5)."""
     for position, segment in enumerate(new.segments):
         f = segment.next
         if f is None or f.next is None or segment.quote:
             continue
         follower = new.segments[position + 1] if position + 1 < len(new.segments) else None
         came_behind = before.get(follower, 0) - 1 if follower is not None else len(old.segments) - 1
-        if segment in before and came_behind == before[segment]:
-            continue
         number = None
         if came_behind >= 0:
             said = old.segments[came_behind].next

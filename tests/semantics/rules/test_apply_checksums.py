@@ -87,6 +87,22 @@ def test_L10_2_bytes_of_an_odd_word_count_in_their_place() -> None:
     assert sent(spec, data) == expected
 
 
+def test_L10_2_words_are_counted_from_the_header_that_has_the_checksum() -> None:
+    # One byte in front of it: its words are 0001, 0002 all the same.
+    headers = SUMS + "header lead { l: u8; }"
+    spec = own(
+        "require sum; sum.b = 0x102; send b;", "state start { extract lead; goto s; } state s { extract sum; }", headers
+    )
+    assert sent(spec, b"\x55" + words(1, 2, 0xFFFC)) == b"\x55" + words(1, 0x102, 0xFEFC)
+
+
+def test_L10_2_a_result_of_zero_is_ffff_after_truncation_too() -> None:
+    # The datagram of test_L10_4_an_emitted_udp_checksum_of_zero_is_ffff, with two more bytes.
+    expected = ethernet(ipv4(udp(b"\xeb\xd7", 0, 0)))
+    assert expected[40:42] == b"\xff\xff"
+    assert l4("truncate 44B;", ethernet(ipv4(udp(b"\xeb\xd7\x11\x22", 0, 0)))) == expected
+
+
 def test_L10_2_the_pseudo_header_counts() -> None:
     body = "require udp and ipv4; ipv4.src = 192.0.2.77; ipv4.dst = 192.0.2.78; udp.sport = 9;"
     assert l4(body, UDP4) == ethernet(ipv4(udp(b"abcdef", sport=9), src="192.0.2.77", dst="192.0.2.78"))
@@ -172,6 +188,12 @@ def test_L10_3_a_quote_cut_before_its_checksum_is_updated_as_far_as_it_goes() ->
         assert l4(QUOTE, ethernet(ipv4(icmp(old[:size], 3, 1)))) == ethernet(ipv4(icmp(expected, 3, 1)))
 
 
+def test_L10_3_of_half_a_field_the_half_is_written() -> None:
+    old, new = ipv4(tcp(b"abcd")), ipv4(tcp(b"abcd", sequence=0x11223344))
+    body = "require icmp.quoted.tcp; icmp.quoted.tcp.sequence = 0x11223344;"
+    assert l4(body, ethernet(ipv4(icmp(old[:26], 3, 1)))) == ethernet(ipv4(icmp(new[:26], 3, 1)))
+
+
 def test_L10_3_half_a_checksum_is_no_field() -> None:
     old, new = ipv4(udp(b"abcd")), ipv4(udp(b"abcd", sport=9), src="192.0.2.77")
     expected = new[:26] + old[26:27]  # the quote ends in the middle of the UDP checksum
@@ -202,6 +224,9 @@ def test_L10_3_pop_and_push_change_no_length_next_or_checksum_of_a_quote() -> No
     data = ethernet(ipv4(icmp(quoted, 3, 1)))
     body = "require icmp.quoted.udp; pop icmp.quoted.udp;"
     assert l4(body, data) == ethernet(ipv4(icmp(quoted[:20] + b"abcdefgh", 3, 1)))
+    body = """require icmp.quoted.udp; pop icmp.quoted.udp;
+      push tcp { sport: 1, dport: 2, sequence: 3, window: 4 } before payload;"""
+    assert l4(body, data)[42:62] == quoted[:20]  # the protocol stays 17
     body = "require icmp.quoted.ipv4; push mark { m: 1 } before payload;"
     expected = ethernet(ipv4(icmp(quoted[:28] + b"\0\1abcdefgh", 3, 1)))
     assert l4(body, data, "header mark { m: u16; }") == expected
