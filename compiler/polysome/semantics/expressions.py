@@ -70,11 +70,12 @@ class Expressions:
         found = self._expr(node, None)
         if isinstance(found, (ir.Length, ir.StateLen)):
             return replace(found, type=t.U64)
-        if isinstance(found.type, t.Literal):
+        bare = without_width(found)
+        if bare is not None:
             self.report.add(
                 "E0302",
                 "this number has no width",
-                node.span,
+                bare,
                 why="A literal takes the width of what it meets, and here it meets nothing.",
                 mend="Give it a unit (`64B`) or a width (`64 as u32`), or the name a type (`let x: u32 = 64;`).",
             )
@@ -437,6 +438,14 @@ class Expressions:
             return self.wrong(rate_node.span), self.wrong(burst_node.span)
         burst = self.expr(burst_node, t.U64 if rate.type == t.PACKETRATE else t.BYTES)
         return rate, burst
+
+
+def without_width(e: ir.Expr) -> Span | None:
+    """The first number in a value, tuple or set that has met no width."""
+    if isinstance(e, ir.Make) and isinstance(e.type, (t.Tuple, t.SetOf)):
+        return next((found for item in e.items if (found := without_width(item)) is not None), None)
+    open_type = isinstance(e.type, t.Literal) or (isinstance(e.type, t.Tuple) and t.LITERAL in e.type.items)
+    return e.span if open_type else None
 
 
 def ends_or_changes(e: ir.Expr) -> bool:

@@ -40,10 +40,10 @@ def resolve(x: Expressions, node: ast.Name | ast.Member) -> ir.Expr:
     block = _block(x, node.base)
     if block is not None:
         return _block_member(x, block, node)
-    special = state_access.member(x, node) or _length(x, node)
+    special = state_access.member(x, node) or _payload_length(x, node)
     if special is not None:
         return special
-    return _member(x, node)
+    return _member(x, node, x._expr(node.base, None))
 
 
 def _value_exists(x: Expressions, name: str) -> bool:
@@ -436,13 +436,19 @@ def _block_member(x: Expressions, block: NfScope, node: ast.Member) -> ir.Expr:
     return x.wrong(node.span)
 
 
-def _length(x: Expressions, node: ast.Member) -> ir.Expr | None:
-    """`.len` of payload, options and config tables."""
+def _payload_length(x: Expressions, node: ast.Member) -> ir.Expr | None:
+    """`payload.len`, and nothing else."""
+    if node.name.text != "len" or not isinstance(node.base, ast.Name) or node.base.text != "payload":
+        return None
+    if any("payload" in scope for scope in x.locals):
+        return None
+    return ir.PayloadLen(node.span, t.BYTES) if _may(x, "packet", node.span, "payload.len") else x.wrong(node.span)
+
+
+def _length(node: ast.Member, base: ir.Expr) -> ir.Expr | None:
+    """`.len` of options and config tables."""
     if node.name.text != "len":
         return None
-    if isinstance(node.base, ast.Name) and node.base.text == "payload" and not any("payload" in s for s in x.locals):
-        return ir.PayloadLen(node.span, t.BYTES) if _may(x, "packet", node.span, "payload.len") else x.wrong(node.span)
-    base = x._expr(node.base, None)
     if isinstance(base, ir.RestBytes):
         return ir.RestBytes(node.span, t.BYTES, base.instance, base.field, None, None)
     if isinstance(base.type, (t.ListOf, t.SetOf, t.Table)):
@@ -450,9 +456,11 @@ def _length(x: Expressions, node: ast.Member) -> ir.Expr | None:
     return None
 
 
-def _member(x: Expressions, node: ast.Member) -> ir.Expr:
+def _member(x: Expressions, node: ast.Member, base: ir.Expr) -> ir.Expr:
     """A member of a struct, tuple, row or index entry; or a pure function of one argument."""
-    base = x._expr(node.base, None)
+    length = _length(node, base)
+    if length is not None:
+        return length
     while isinstance(base.type, (t.Ref, t.FromPool)):
         base = ir.Deref(base.span, base.type.row if isinstance(base.type, t.Ref) else base.type.item, base)
     type, name = base.type, node.name.text

@@ -74,7 +74,9 @@ def edit(x: Statements, node: ast.Statement) -> list[ir.Statement]:
             return [ir.Push(span, literal.name.text, fields, anchor)]
         case ast.Pop(span, first, last):
             a, b = _one(x, first), _one(x, last)
-            return [ir.Pop(span, a, b)] if a is not None and b is not None else []
+            if a is None or b is None or not _in_wire_order(x, node, a, b):
+                return []
+            return [ir.Pop(span, a, b)]
         case ast.Truncate(span, size):
             return [ir.Truncate(span, x.expr(size, t.BYTES))]
     raise AssertionError(node)
@@ -106,3 +108,19 @@ def _one(x: Statements, name: ast.Instance) -> int | None:
         )
         return None
     return possible[0]
+
+
+def _in_wire_order(x: Statements, node: ast.Pop, first: int, last: int) -> bool:
+    """Does `first` come before `last` on every parse class that gets here? E0420 if not."""
+    assert x.shared.parser is not None
+    classes = [path for c, path in enumerate(x.shared.parser.classes) if x.mask >> c & 1]
+    if all(path.index(first) <= path.index(last) for path in classes):
+        return True
+    x.report.add(
+        "E0420",
+        f"`{node.last.text}` comes before `{node.first.text}` in the packet",
+        node.span,
+        why="`pop X..Y` removes X, Y and all headers between them, in the order in which they arrived.",
+        mend=f"Write `pop {node.last.text}..{node.first.text};`.",
+    )
+    return False

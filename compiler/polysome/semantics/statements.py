@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.semantics import assignments, calls, names, packet_statements, state_access
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.expressions import Expressions, Shared, without_width
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.state_access import LookupTarget
 from polysome.syntax import ast
@@ -112,7 +112,7 @@ class Statements(Expressions):
         elif into.type is not None:
             value = self.coerce(value, into.type)
         if into.type is None:
-            value = self.value(node) if isinstance(value.type, t.Literal) else value
+            value = self.value(node) if without_width(value) is not None else value
             into.type = value.type
         return [ir.SetLocal(node.span, into.slot, into.name, value)], False
 
@@ -441,7 +441,7 @@ class Statements(Expressions):
         elif isinstance(decl, ir.KindDecl):
             types = tuple(state_access.term(i, decl) for i in STATE_KINDS[decl.kind].iterates)
         elif decl is None:
-            table = self.expr(node.domain)
+            table = self.value(node.domain)
             if isinstance(table.type, t.ListOf):
                 row = t.Ref(table.name, table.type.item) if isinstance(table, ir.Config) else table.type.item
                 types = (row,)

@@ -60,6 +60,11 @@ class Report:
         self._found.setdefault((code, span), Diagnostic(code, message, span, label, tuple(also), why, mend))
 
     @property
+    def count(self) -> int:
+        """How many diagnostics there are."""
+        return len(self._found)
+
+    @property
     def diagnostics(self) -> list[Diagnostic]:
         order = list(self.sources)
         return sorted(

@@ -51,15 +51,15 @@ _KEYWORDS = ("send", "drop", "bounce", "emit", "push", "pop", "truncate", "remov
 class Foreign:
     """Reports them (E0113), and puts into the token list what was meant, or leaves the statement out."""
 
-    def __init__(self, file: str, text: str, report: Report) -> None:
-        self.file, self.text, self.report = file, text, report
+    def __init__(self, file: str, text: str, report: Report, most: int) -> None:
+        self.file, self.text, self.report, self.most = file, text, report, most
         self.tokens: list[Any] = []
         self.dropped: set[int] = set()
 
     def mended(self, tokens: list[Any]) -> list[Any]:
         self.tokens = tokens
         i = 0
-        while i < len(tokens) - 1:
+        while i < len(tokens) - 1 and self.report.count < self.most:
             i = self._at(i)
         return [t for i, t in enumerate(self.tokens) if i not in self.dropped]
 

@@ -12,8 +12,9 @@ from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.generated.PolysomeParser import PolysomeParser
 from polysome.syntax.recovery import Recovery
 from polysome.syntax.spans import Span
+from polysome.syntax.tokens import MOST_ERRORS
 
-MOST_ERRORS = 20
+
 RESERVED = (
     "let if else for in require send bounce drop emit push pop truncate remove and or not as when where on use struct "
     "enum const fn action relevant true false"
@@ -109,15 +110,14 @@ class Listener(ErrorListener):  # type: ignore[misc]
     def __init__(self, file: str, text: str, report: Report, recovery: Recovery) -> None:
         self.file, self.text, self.report, self.recovery = file, text, report, recovery
         self.known = {self._line(d.span.start) for d in report.errors if d.span is not None and d.span.file == file}
-        self.count = 0
 
     def syntaxError(  # noqa: N802 (ANTLR's name)
         self, recognizer: Any, offendingSymbol: Any, line: int, column: int, msg: str, e: Any
     ) -> None:
         token = offendingSymbol
-        self.count += 1
         before = recognizer.getTokenStream().LT(-1)
-        if self.count > MOST_ERRORS or token.line in self.known or (before is not None and before.line in self.known):
+        known = token.line in self.known or (before is not None and before.line in self.known)
+        if known or self.report.count >= MOST_ERRORS:
             return
         if recognizer.getCurrentToken() is token and self.recovery.lacks_semicolon(recognizer):
             self._missing_semicolon(before, token)

@@ -16,6 +16,8 @@ from polysome.syntax.foreign import Foreign
 from polysome.syntax.generated.PolysomeLexer import PolysomeLexer
 from polysome.syntax.spans import Span
 
+MOST_ERRORS = 20  # of syntax, in one file: a file with more is no spec
+
 TYPES = {literal.strip("'"): i for i, literal in enumerate(PolysomeLexer.literalNames)}
 IDENT, STRING, OTHER = PolysomeLexer.IDENT, PolysomeLexer.STRING, PolysomeLexer.OTHER
 _QUOTES = {"'": "'", "“": "”", "”": "”", "„": "“", "‘": "’", "’": "’", "«": "»"}
@@ -31,7 +33,7 @@ def tokenise(file: str, text: str, report: Report) -> CommonTokenStream | None:
     found = characters.mended([t for t in stream.tokens if t.channel == 0])
     if characters.cut or not balanced(file, text, found, report):
         return None
-    found = Foreign(file, text, report).mended(found)
+    found = Foreign(file, text, report, MOST_ERRORS).mended(found)
     for i, token in enumerate(found):
         token.tokenIndex = i
     stream.tokens = found
@@ -60,6 +62,9 @@ class _Characters:
         i = 0
         while i < len(tokens):
             token = tokens[i]
+            if self.report.count >= MOST_ERRORS:
+                self.cut = True
+                return found
             if token.type == TYPES["/"] and self.text.startswith("/*", token.start):
                 self._endless(token.start, token.start + 2, "comment", "`/*` reaches to the next `*/`.", "Add `*/`.")
                 self.cut = True

@@ -37,6 +37,12 @@ def test_L10_1_pop_takes_both_headers_and_all_between() -> None:
     assert l4("require ipv4 and vlan[1]; pop vlan[0]..vlan[1];", tagged) == UDP4
 
 
+def test_L10_1_pop_names_the_first_header_on_the_wire_first() -> None:
+    assert errors(nf("require vlan[1] and ipv4; pop vlan[1]..vlan[0]; send b;")) == ["E0420"]
+    assert errors(nf("require vlan[1] and ipv4; pop ipv4..ethernet; send b;")) == ["E0420"]
+    assert errors(nf("require vlan[1] and ipv4; pop vlan[1]..ipv4; send b;")) == []
+
+
 def test_L10_1_pop_leaves_what_was_pushed_between() -> None:
     tagged = ethernet(vlan(vlan(ipv4(udp(b"abcdef")), 7), 5, 0x8100), 0x8100)
     body = "require vlan[1]; push vlan { vid: 9 } before vlan[1]; pop vlan[0]..vlan[1];"
