@@ -59,11 +59,10 @@ class Chain:
 
 def fresh(header: ir.Header, given: dict[int, int], room: int) -> Segment:
     """A new header with the given fields, defaults elsewhere, zero in marked fields."""
-    segment = Segment(header, bytearray(header.fixed), None, room)
+    bits = 0
     for index, f in enumerate(header.fields):
-        if not f.rest:
-            segment.set(f, given.get(index, f.default or 0))
-    return segment
+        bits = bits << f.width | (given.get(index, f.default or 0) & ((1 << f.width) - 1))
+    return Segment(header, bytearray(bits.to_bytes(header.fixed, "big")), None, room)
 
 
 def rebuild(program: ir.Program, p: Packet, buffer: bytearray) -> bytes:
