@@ -126,7 +126,7 @@ def assert_room(p: ir.Program, path: list[int], packet: Packet | None, one: Clas
     """What was written is among the edits; what a sent packet leaves alone of them is among the fields."""
     if packet is None or packet.path != path or one is None or one.whole is not None or packet.operations:
         return
-    written = {(key >> 8, key & 0xFF) for key in packet.edits}
+    written = {divmod(key, 1 << 16) for key in packet.edits}
     edited = {(e.instance, e.field) for e in one.edits if e.kind == "field"}
     assert written <= edited
     held = {(s.instance, b) for s in one.fields for b in range(s.first, s.first + s.length)}

@@ -61,7 +61,9 @@ def _no_target(x: Statements, target: ast.Expr) -> list[ir.Statement]:
 
 def _mend_target(x: Statements, root: str) -> str:
     if any(root in scope for scope in x.locals):
-        return "What a lookup binds is a copy: write to the entry itself, `m[k].f = …`, or store a new value."
+        return (
+            "A local is changed as a whole: `x = …;`. If a lookup bound it, write to the entry itself: `m[k].f = …;`."
+        )
     if root in x.scope.params or root in x.scope.config or root in x.scope.names.values:
         return "It is the same for every packet; what changes is declared in `state`."
     if root == "flow" or root in names.PACKET_WORDS or root == "now":
@@ -69,9 +71,7 @@ def _mend_target(x: Statements, root: str) -> str:
     return "Write to a local, a header's field, or state."
 
 
-def _value(
-    x: Statements, node: ast.Assign, current: ir.Expr, type: t.Type, value: ast.Expr | ir.Expr
-) -> ir.Expr:
+def _value(x: Statements, node: ast.Assign, current: ir.Expr, type: t.Type, value: ast.Expr | ir.Expr) -> ir.Expr:
     """The value to store: as given, or `current op value`."""
     if isinstance(value, ir.Expr):
         return x.coerce(value, type)
@@ -86,9 +86,7 @@ def _value(
     return x.coerce(operators._arithmetic(x, fake, current, right), type)
 
 
-def _store_local(
-    x: Statements, node: ast.Assign, target: ast.Name, value: ast.Expr | ir.Expr
-) -> list[ir.Statement]:
+def _store_local(x: Statements, node: ast.Assign, target: ast.Name, value: ast.Expr | ir.Expr) -> list[ir.Statement]:
     local = next(scope[target.text] for scope in reversed(x.locals) if target.text in scope)
     current = ir.Local(target.span, local.type, local.slot, target.text)
     return [ir.SetLocal(node.span, local.slot, target.text, _value(x, node, current, local.type, value))]

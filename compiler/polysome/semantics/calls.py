@@ -27,7 +27,9 @@ def call(x: Expressions, node: ast.Call) -> ir.Expr:
             return found
         decl = x.scope.names.values.get(node.callee.name.text)
         if isinstance(decl, ast.FnDecl):
-            return call_fn(x, decl, [ast.Argument(node.callee.base.span, None, node.callee.base), *node.args], node.span)
+            return call_fn(
+                x, decl, [ast.Argument(node.callee.base.span, None, node.callee.base), *node.args], node.span
+            )
     if isinstance(node.callee, ast.Name):
         name = node.callee.text
         builtin = BUILTINS.get(name)
@@ -69,6 +71,9 @@ def _no_function(x: Expressions, node: ast.Call) -> None:
     block = x.scope.blocks.get(base) if base is not None else None
     if base is not None and names.members_of(x, base) is not None:
         mend = f"A header's name alone tests whether it is there: `{base}`; its fields are `{base}.…`."
+    elif shown in x.scope.blocks:
+        actions = x.scope.blocks[shown].actions
+        mend = f"Say which action: {', '.join(f'`{shown}.{a}(…)`' for a in list(actions)[:3])}."
     elif block is not None:
         mend = did_you_mean(shown.rpartition(".")[2], block.actions) or "The block has no action of that name."
     else:
@@ -110,7 +115,13 @@ def call_fn(x: Expressions, decl: ast.FnDecl, args: list[ast.Argument], span: Sp
 
 
 def arity(
-    x: Expressions, name: str, given: int, params: Sequence[str], span: Span, decl: Span | None = None, optional: int = 0
+    x: Expressions,
+    name: str,
+    given: int,
+    params: Sequence[str],
+    span: Span,
+    decl: Span | None = None,
+    optional: int = 0,
 ) -> bool:
     """E0321 if the number of arguments is wrong; the last `optional` of `params` may be left out."""
     wanted = len(params)

@@ -12,7 +12,6 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.semantics import schedule as schedules
 from polysome.semantics.expressions import Expressions, Shared
-from polysome.semantics.functions import function
 from polysome.semantics.headers import header
 from polysome.semantics.modules import Loader, Module
 from polysome.semantics.parsers import ParserBuilder
@@ -21,6 +20,7 @@ from polysome.semantics.relevant import ContractBuilder
 from polysome.semantics.scope import NfScope, mentioned, module_names
 from polysome.semantics.state import StateBuilder, mend_map
 from polysome.semantics.statements import Statements
+from polysome.semantics.unused import check_unused
 from polysome.syntax import ast
 from polysome.syntax.brackets import too_deep
 from polysome.syntax.diagnostics import Report, did_you_mean
@@ -96,7 +96,7 @@ class _Checker:
         for block, block_decl in self.scopes:
             self._state(block, block_decl)
         program = self._assemble(scope, decl, parser)
-        self._unused()
+        check_unused(self.shared, self.module, self.scopes)
         return program
 
     def _the_nf(self) -> ast.NfDecl | None:
@@ -108,7 +108,7 @@ class _Checker:
                 "E0216",
                 "this file declares no NF",
                 Span(self.module.name, 0, 0),
-                why="`polysome` works on the one `nf NAME { … }` of a file; a library is checked by the NFs that use it.",
+                why="`polysome` works on the one `nf NAME { … }` of a file; a library is checked where an NF uses it.",
                 mend="Add one, or name a file that has one.",
             )
         else:
@@ -343,7 +343,7 @@ class _Checker:
             ports = [p for p in scope.ports.values() if p not in taken]
             if not ports or any(s.start < 0 for s in taken.values()):
                 self._second_handler(handler, next(iter(taken.values()), handler.span))
-            taken.update({p: handler.span for p in ports})
+            taken.update(dict.fromkeys(ports, handler.span))
             return tuple(ports)
         found = []
         for ident in handler.ports:
@@ -481,36 +481,6 @@ class _Checker:
             span=decl.span,
             sources=self.report.sources,
         )
-
-
-    def _unused(self) -> None:
-        """What nothing uses is checked too, for whatever is wrong in it; it is no part of the program."""
-        used = set(self.shared.fns)
-        own = [i for i in self.module.ast.items if not isinstance(i, ast.NfDecl)]
-        for scope, decl in self.scopes:
-            x = Expressions(self.shared, scope, frozenset())
-            for item in (*decl.items, *own):
-                match item:
-                    case ast.StructDecl() | ast.EnumDecl() if scope.names.types.get(item.name.text) is item:
-                        x.types.named(item.name.text)
-                    case ast.ConstDecl() if scope.names.values.get(item.name.text) is item:
-                        x._expr(ast.Name(item.name.span, item.name.text), None)
-                    case ast.FnDecl() if scope.names.values.get(item.name.text) is item:
-                        function(x, item, item.name.span)
-                    case ast.ActionDecl() if scope.actions.get(item.name.text) is item:
-                        self._unused_action(scope, item)
-            own = []
-        for name in set(self.shared.fns) - used:
-            del self.shared.fns[name]
-
-    def _unused_action(self, scope: NfScope, decl: ast.ActionDecl) -> None:
-        """As if called where every header is there."""
-        x = Statements(self.shared, scope, packet=True)
-        x.mask = 0
-        x.open_action(scope.prefix + decl.name.text)
-        for p in decl.params:
-            x.bind(p.name, x.types.resolve(p.type))
-        x.block(decl.body)
 
 
 def _by_need(params: list[ast.ParamDecl]) -> list[ast.ParamDecl]:

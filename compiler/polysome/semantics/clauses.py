@@ -9,7 +9,7 @@ from polysome.ir import types as t
 from polysome.kinds.base import Option
 from polysome.semantics.expressions import Expressions
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import did_you_mean, listed
 from polysome.syntax.spans import Span
 
 _TERMS: dict[str, t.Type] = {
@@ -26,7 +26,9 @@ _TERMS: dict[str, t.Type] = {
 class Clauses:
     """The clauses of one declaration: each known, given once, and of the right type."""
 
-    def __init__(self, x: Expressions, clauses: tuple[ast.Clause, ...], known: Iterable[str], what: str, span: Span) -> None:
+    def __init__(
+        self, x: Expressions, clauses: tuple[ast.Clause, ...], known: Iterable[str], what: str, span: Span
+    ) -> None:
         self.x, self.span, self.what = x, span, what
         self.by_name: dict[str, ast.Clause] = {}
         self.unknown = 0  # clauses; each may be a misspelt one that is then not missing as well
@@ -92,7 +94,9 @@ class Clauses:
             f"`{name}` takes one value",
             clause.span,
             why="It is one number, quantity or expression, not a list or a range.",
-            mend=f"Write `{name} …;` with one value.",
+            mend="Put several into a tuple: `class (a, b);`."
+            if name == "class"
+            else f"Write `{name} …;` with one value.",
         )
         return None
 
@@ -158,7 +162,7 @@ def _mend_clause(word: str, names: list[str]) -> str:
     habit = next((n for n, words in _HABITS.items() if n in names and word in words), None)
     if habit is not None:
         return f"Did you mean `{habit}`?"
-    return did_you_mean(word, names) or "There are: " + ", ".join(f"`{n}`" for n in names) + "."
+    return did_you_mean(word, names) or (f"There are: {listed(names)}." if names else "Remove it: there are none.")
 
 
 def _sentence(text: str) -> str:

@@ -130,9 +130,20 @@ class Expressions:
             return e  # a constant of any width
         if isinstance(have, t.SetOf) and isinstance(want, t.SetOf) and isinstance(e, ir.Make):
             return replace(e, type=want, items=tuple(self.coerce(i, want.item) for i in e.items))
-        if isinstance(have, t.Tuple) and isinstance(want, t.Tuple) and isinstance(e, ir.Make) and len(have.items) == len(want.items):
-            return replace(e, type=want, items=tuple(self.coerce(i, w) for i, w in zip(e.items, want.items, strict=True)))
-        if isinstance(have, t.ByteString) and isinstance(want, t.Bits) and isinstance(e, (ir.PayloadBytes, ir.RestBytes)):
+        if (
+            isinstance(have, t.Tuple)
+            and isinstance(want, t.Tuple)
+            and isinstance(e, ir.Make)
+            and len(have.items) == len(want.items)
+        ):
+            return replace(
+                e, type=want, items=tuple(self.coerce(i, w) for i, w in zip(e.items, want.items, strict=True))
+            )
+        if (
+            isinstance(have, t.ByteString)
+            and isinstance(want, t.Bits)
+            and isinstance(e, (ir.PayloadBytes, ir.RestBytes))
+        ):
             return self._bytes_as(e, want)
         self._mismatch(e, want)
         return self.wrong(e.span)
@@ -243,7 +254,7 @@ class Expressions:
                 f"this slice is not inside {_a(base.type)}",
                 node.span,
                 why="`x[high:low]` takes bits high to low, both included; bit 0 is the least.",
-                mend=f"Bits go from {width - 1} to 0." if width else "Only integers and addresses have bits.",
+                mend=hints.mend_bits(width, high, low),
             )
             return self.wrong(node.span)
         return ir.BitSlice(node.span, t.Bits(high - low + 1), base, high, low)
@@ -295,7 +306,12 @@ class Expressions:
         return found
 
     def inits(
-        self, fields: tuple[ast.FieldInit, ...], types: dict[str, t.Type], what: str, span: Span, optional: frozenset[str] = frozenset()
+        self,
+        fields: tuple[ast.FieldInit, ...],
+        types: dict[str, t.Type],
+        what: str,
+        span: Span,
+        optional: frozenset[str] = frozenset(),
     ) -> dict[str, ir.Expr]:
         """`name: value` pairs against the members they set; all but `optional` must be there."""
         found: dict[str, ir.Expr] = {}
@@ -334,12 +350,17 @@ class Expressions:
         return found
 
     def _choose(self, node: ast.IfExpr, want: t.Type | None) -> ir.Expr:
-        if node.condition.binding is not None or node.then.value is None or node.orelse is None or node.orelse.value is None:
+        if (
+            node.condition.binding is not None
+            or node.then.value is None
+            or node.orelse is None
+            or node.orelse.value is None
+        ):
             self.report.add(
                 "E0311",
                 "this `if` has no value on every path",
                 node.span,
-                why="As a value, an `if` needs both branches, each ending in an expression without semicolon; `if let` is a statement.",
+                why="As a value, an `if` needs both branches, each ending in an expression; `if let` is a statement.",
                 mend="Add the missing branch or value, or make it a statement.",
             )
             return self.wrong(node.span)
@@ -457,4 +478,6 @@ def ends_or_changes(e: ir.Expr) -> bool:
 
 def _a(type: t.Type) -> str:
     text = str(type)
-    return text if text in ("bytes", "text") or text.startswith("(") else ("an " if text[0] in "aeioAEIO" else "a ") + text
+    return (
+        text if text in ("bytes", "text") or text.startswith("(") else ("an " if text[0] in "aeioAEIO" else "a ") + text
+    )

@@ -171,7 +171,9 @@ class HeaderBuilder:
             f"`{rule.kind}` takes one value",
             rule.span,
             why="Only `pseudo` lists several.",
-            mend=f"Write `{rule.kind} …;` with one value." if rule.kind != "valid" else "Join the conditions with `and`.",
+            mend=f"Write `{rule.kind} …;` with one value."
+            if rule.kind != "valid"
+            else "Join the conditions with `and`.",
         )
 
     def _bytes(self, node: ast.Expr) -> ir.Expr:
@@ -189,7 +191,9 @@ class HeaderBuilder:
                     f"{header.name} has no such field",
                     value.span,
                     why="`pseudo` lists fields of this header that upper checksums cover.",
-                    mend=hints.mend_field(value.text if isinstance(value, ast.Name) else "", [f.name for f in header.fields]),
+                    mend=hints.mend_field(
+                        value.text if isinstance(value, ast.Name) else "", [f.name for f in header.fields]
+                    ),
                 )
             else:
                 found.append(index)

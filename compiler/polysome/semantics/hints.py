@@ -7,13 +7,12 @@ from collections.abc import Iterable
 
 from polysome.ir import types as t
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import did_you_mean, listed
 
 # What newcomers write from habit.
 FOREIGN = {
     "True": "Write `true`.",
     "False": "Write `false`.",
-    "return": "A verdict ends a handler: `send PORT;`, `bounce;`, `drop \"reason\";`. A function's value is its last expression.",
     "null": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
     "None": "A lookup that finds nothing says what then: `let v = m[k] else …;`.",
     "accept": "A packet is sent with `send PORT;`.",
@@ -37,7 +36,9 @@ def mend_type(have: t.Type, want: t.Type, ports: Iterable[str]) -> str:
             return f"Write `as {want}`: it {'cuts' if a > b else 'extends with zeros'}."
         case t.Bits(1), t.Bool():
             return "Compare it: `… == 1`."
-        case t.Bits() | t.Quantity() | t.Literal(), t.Bool():
+        case t.Literal(), t.Bool():
+            return "Write `true` or `false`, or a comparison."
+        case t.Bits() | t.Quantity(), t.Bool():
             return "Compare it with something, for example `… != 0`."
         case _, t.Bool():
             return "Write a test or a comparison, which is true or false."
@@ -67,8 +68,6 @@ def a_value_of(decl: ast.StructDecl | ast.EnumDecl) -> str:
     return f"A value of it is written `{decl.name.text} {{ {decl.fields[0].name.text}: …, … }}`."
 
 
-
-
 def mend_header(text: str, known: Iterable[str]) -> str:
     """The header that was most likely meant, or some that there are."""
     known = list(known)
@@ -76,17 +75,13 @@ def mend_header(text: str, known: Iterable[str]) -> str:
     if longer:
         return f"Did you mean `{longer[0]}`?"
     roots = dict.fromkeys(h.split(".")[0].split("[")[0] for h in known)
-    return did_you_mean(text, known) or "There are: " + ", ".join(f"`{h}`" for h in list(roots)[:12]) + "."
-
-
+    return did_you_mean(text, known) or f"There are: {listed(roots)}."
 
 
 def mend_field(name: str, fields: Iterable[str]) -> str:
     """The field that was most likely meant, or those that there are."""
     names = sorted(fields)
-    return did_you_mean(name, names) or (f"It has {', '.join(f'`{n}`' for n in names)}." if names else "It has none.")
-
-
+    return did_you_mean(name, names) or (f"It has {listed(names)}." if names else "It has none.")
 
 
 def mend_member(type: t.Type, name: str) -> str:
@@ -103,8 +98,6 @@ def mend_member(type: t.Type, name: str) -> str:
             return f"To call a function of this name, declare it: `fn {name}(x: {type}) -> …`."
 
 
-
-
 def mend_index(type: t.Type) -> str:
     match type:
         case t.Struct(_, fields):
@@ -117,8 +110,6 @@ def mend_index(type: t.Type) -> str:
             return "Say where the bytes end: `x[0..4]`."
         case _:
             return "Remove the index."
-
-
 
 
 _METHODS = {
@@ -137,7 +128,7 @@ def mend_method(word: str, state: str, known: Iterable[str]) -> str:
     if close.startswith("Did"):
         return close
     habit = next((m.format(name=state) for words, m in _METHODS.items() if word in words and "len" in methods), "")
-    return habit or "It has " + ", ".join(f"`{m}`" for m in methods) + "."
+    return habit or f"It has {listed(methods)}."
 
 
 _TYPES = {
@@ -188,6 +179,8 @@ def mend_operation(op: str, types: tuple[t.Type, ...]) -> str:
             return "To calculate with an address, convert it: `a as u32`, `a as bit<128>`."
         case _ if any(isinstance(i, t.Optional) for i in types):
             return "Take the lookup apart first: `let x = … else …;` or `if let x = …`."
+        case [t.Port(), t.Port()]:
+            return "A set of ports is written `{a, b}`."
         case _ if op == "in":
             return "After `in` stands a set, a list, a map, a prefix, or `{a, b}`."
         case _ if isinstance(a, (t.Struct, t.Tuple)) or isinstance(b, (t.Struct, t.Tuple)):
@@ -209,3 +202,19 @@ def mend_cast(have: t.Type, want: t.Type) -> str:
             return "A port is no number; compare it with the names of ports."
         case _:
             return "Work the value out from its parts."
+
+
+def mend_slice(type: t.Type, low: int, high: int) -> str:
+    """For a slice of bytes that is none."""
+    if not isinstance(type, t.ByteString):
+        return "Integers and addresses are sliced by bits: `x[high:low]`."
+    return f"Write `[{high}..{low}]`." if high < low else f"For one byte, write `[{low}..{low + 1}]`."
+
+
+def mend_bits(width: int | None, high: int, low: int) -> str:
+    """For a slice of bits that is none; `width` of what is sliced, if it has bits."""
+    if width is None:
+        return "Only integers and addresses have bits."
+    if low > high and low < width:
+        return f"The higher bit stands first: `[{low}:{high}]`."
+    return f"Bits go from {width - 1} to 0."

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from polysome.resources import folder
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import Report, did_you_mean
+from polysome.syntax.diagnostics import Report, did_you_mean, listed
 from polysome.syntax.spans import Source, Span
 
 
@@ -84,7 +84,7 @@ class Loader:
             f"there is no file for `{use.path}`",
             use.span,
             why="It was looked for beside this file and in the standard library.",
-            mend=did_you_mean(use.path, known) or f"The library has {', '.join(f'`{n}`' for n in sorted(known)[:8])} and more.",
+            mend=did_you_mean(use.path, known) or f"The library has {listed(sorted(known))}.",
         )
 
     def _parse(self, path: Path, shown: str) -> ast.File | None:
@@ -105,7 +105,6 @@ class Loader:
         if parsed is not None and len(self.report.errors) == before:
             _store(entry, parsed)
         return parsed
-
 
     def _text(self, path: Path, shown: str) -> str | None:
         """What is in the file; lines end as they will, and a byte order mark is nothing."""

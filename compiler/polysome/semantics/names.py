@@ -12,7 +12,7 @@ from polysome.ir import types as t
 from polysome.semantics import calls, hints, state_access
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import did_you_mean, listed
 from polysome.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -125,13 +125,24 @@ def _may(x: Expressions, what: str, span: Span, name: str) -> bool:
     if what in x.allowed:
         return True
     reasons = {
-        "packet": ("there is no packet here", "Only packet handlers see a packet; timers, `on end` and pure functions do not."),
-        "state": ("state cannot be used here", "Pure functions, constants and parsers depend on nothing but their arguments."),
+        "packet": (
+            "there is no packet here",
+            "Only packet handlers see a packet; timers, `on end` and pure functions do not.",
+        ),
+        "state": (
+            "state cannot be used here",
+            "Pure functions, constants and parsers depend on nothing but their arguments.",
+        ),
         "config": ("config cannot be used here", "This must be known when the NF is compiled."),
-        "now": ("time cannot be used here", "Pure functions, constants and parsers depend on nothing but their arguments."),
+        "now": (
+            "time cannot be used here",
+            "Pure functions, constants and parsers depend on nothing but their arguments.",
+        ),
     }
     message, why = reasons[what]
-    x.report.add("E0316", f"`{name}`: {message}", span, why=why, mend="Pass what you need as an argument, or move the code.")
+    x.report.add(
+        "E0316", f"`{name}`: {message}", span, why=why, mend="Pass what you need as an argument, or move the code."
+    )
     return False
 
 
@@ -337,14 +348,12 @@ def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast
     assert x.shared.parser is not None
     types = [_field_type(x, i, name.text) for i in instances]
     if None in types:
-        common = set.intersection(
-            *({f.name for f in x.shared.parser.instances[i].header.fields} for i in instances)
-        )
+        common = set.intersection(*({f.name for f in x.shared.parser.instances[i].header.fields} for i in instances))
         x.report.add(
             "E0402",
             f"{text} has no field `{name.text}`",
             name.span,
-            why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
+            why="A header has the fields that its declaration lists; a group those of all its headers.",
             mend=hints.mend_field(name.text, common),
         )
         return False
@@ -376,7 +385,7 @@ def check_valid(x: Expressions, instances: tuple[int, ...], text: str, span: Spa
         label="not valid for every packet that gets here",
         also=[(call, "called here") for call in x.calls[-1:]],
         why=f"{_example(parser, missing)} has no `{text}`, so there would be nothing to read or write.",
-        mend=f'Test it first (`if {text} {{ … }}`, `require {text} else drop "…";`), or demand it: `relevant {text}… else …;`.',
+        mend=f'Test it first (`if {text} {{ … }}`, `require {text} else drop "…";`), or demand it: `relevant {text}…`.',
     )
     return False
 
@@ -426,12 +435,16 @@ def _block_member(x: Expressions, block: NfScope, node: ast.Member) -> ir.Expr:
     found = _nf_value(x, block, node.name.text, node.span)
     if found is not None:
         return found
+    name = node.name.text
+    action = name in block.actions
     x.report.add(
         "E0215",
-        f"the block has no `{node.name.text}`",
+        f"`{name}` is an action of the block, not a value" if action else f"the block has no `{name}`",
         node.name.span,
         why="A block offers its state, params, config and actions.",
-        mend=did_you_mean(node.name.text, block.declared),
+        mend=f"Call it: `{flatten(node)}(…);`."
+        if action
+        else did_you_mean(name, block.declared) or f"It has {listed(sorted(block.declared))}.",
     )
     return x.wrong(node.span)
 
@@ -544,7 +557,7 @@ def _slice(x: Expressions, node: ast.Range) -> ir.Expr:
             "this is no slice of bytes",
             node.span,
             why="`payload[a..b]` and a header's `rest` field have bytes a to b, b excluded and above a.",
-            mend="Integers are sliced by bits: `x[high:low]`.",
+            mend=hints.mend_slice(base.type, low, high),
         )
         return x.wrong(node.span)
     type = t.Bits(8 * (high - low)) if high - low <= _LONGEST_SLICE else t.BYTE_STRING
@@ -558,8 +571,8 @@ def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:
     found = state_access.contains(x, node)
     if found is not None:
         return found
-    if isinstance(node.right, ast.Name) and (decl := x.scope.config.get(node.right.text)) is not None:
-        if isinstance(decl.type, t.Table) and decl.type.kind == "map":
-            key = x.expr(node.left, decl.type.key)
-            return ir.InSet(node.span, t.BOOL, key, ir.Config(node.right.span, decl.type, decl.name))
-    return None
+    decl = x.scope.config.get(node.right.text) if isinstance(node.right, ast.Name) else None
+    if decl is None or not isinstance(decl.type, t.Table) or decl.type.kind != "map":
+        return None
+    key = x.expr(node.left, decl.type.key)
+    return ir.InSet(node.span, t.BOOL, key, ir.Config(node.right.span, decl.type, decl.name))

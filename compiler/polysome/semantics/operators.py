@@ -59,18 +59,16 @@ def _plain(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def unify(
-    x: Expressions, left: ir.Expr, right: ir.Expr, zero_has_a_unit: bool = True
-) -> tuple[ir.Expr, ir.Expr]:
+def unify(x: Expressions, left: ir.Expr, right: ir.Expr, zero_has_a_unit: bool = True) -> tuple[ir.Expr, ir.Expr]:
     """Give literals and enums with a width the other side's type; leaves honest differences alone."""
     for _ in range(2):
-        if isinstance(left.type, t.Literal) and isinstance(right.type, t.Bits):
-            left = x.coerce(left, right.type)
-        elif zero_has_a_unit and isinstance(right.type, t.Quantity) and isinstance(left.type, t.Literal) and _is_zero(left):
+        literal = isinstance(left.type, t.Literal)
+        zero = zero_has_a_unit and isinstance(right.type, t.Quantity) and _is_zero(left)
+        if literal and (isinstance(right.type, t.Bits) or zero):
             left = x.coerce(left, right.type)
         elif isinstance(right.type, t.Ratio) and isinstance(left.type, t.Literal) and _is_zero(left):
             left = x.coerce(left, t.Quantity(right.type.rate))
-        elif isinstance(left.type, t.Enum) and left.type.width is not None and isinstance(right.type, (t.Bits, t.Literal)):
+        elif isinstance(left.type, t.Enum) and left.type.width and isinstance(right.type, (t.Bits, t.Literal)):
             left = x.coerce(left, t.Bits(left.type.width))
         elif isinstance(left, ir.Make) and isinstance(right.type, (t.Tuple, t.SetOf)) and left.type != right.type:
             left = _coerce_silently(x, left, right.type)
@@ -187,15 +185,14 @@ def _concat(x: Expressions, node: ast.Binary) -> ir.Expr:
 def _compare(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     a, b = left.type, right.type
     rates = {("bitrate"): t.BITRATE, ("packetrate"): t.PACKETRATE}
-    if isinstance(a, t.Ratio) and b == rates[a.rate] or isinstance(b, t.Ratio) and a == rates[b.rate]:
+    if (isinstance(a, t.Ratio) and b == rates[a.rate]) or (isinstance(b, t.Ratio) and a == rates[b.rate]):
         return ir.Binary(node.span, t.BOOL, node.op, left, right)
     if isinstance(a, t.Literal) and isinstance(b, t.Literal):
         left, right = retype(left, t.Bits(128)), retype(right, t.Bits(128))
         return ir.Binary(node.span, t.BOOL, node.op, left, right)
     ordered = isinstance(a, (t.Bits, t.Quantity, t.Address))
-    if a != b or isinstance(a, (t.ListOf, t.Table, t.Bucket, t.ByteString, t.Optional)):
-        _no_operator(x, node.span, node.op, (a, b))
-    elif node.op not in ("==", "!=") and not ordered:
+    comparable = a == b and not isinstance(a, (t.ListOf, t.Table, t.Bucket, t.ByteString, t.Optional))
+    if not comparable or (node.op not in ("==", "!=") and not ordered):
         _no_operator(x, node.span, node.op, (a, b))
     return ir.Binary(node.span, t.BOOL, node.op, left, right)
 

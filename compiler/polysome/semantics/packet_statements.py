@@ -33,7 +33,7 @@ def _payload(x: Statements, node: ast.Expr) -> ir.Expr:
             "E0606",
             f"{value.type} is no sequence of whole bytes",
             node.span,
-            why="A packet consists of bytes: `payload`, `payload[a..b]`, `packet_from(h, N)`, or an integer of 8·n bits.",
+            why="A packet is bytes: `payload`, `payload[a..b]`, `packet_from(h, N)`, or an integer of 8·n bits.",
             mend="Give it a width of whole bytes with `as`.",
         )
     return value

@@ -76,7 +76,11 @@ class ParserBuilder:
         for state in self.decl.states:
             e = state.extract
             if e is not None:
-                names = [f"{e.instance.text}[{i}]" for i in range(e.instance.stack)] if e.instance.stack else [e.instance.text]
+                names = (
+                    [f"{e.instance.text}[{i}]" for i in range(e.instance.stack)]
+                    if e.instance.stack
+                    else [e.instance.text]
+                )
                 for name in names:
                     self._instance(name, e.header, e.cut, e.span)
         for hook in self.hooks:
@@ -245,7 +249,9 @@ class ParserBuilder:
         name = f"parse {hook.instance.text}"
         self.states.setdefault(
             name,
-            ast.ParserState(hook.span, ast.Ident(hook.span, name), ast.Extract(hook.span, hook.header, hook.instance, None), None),
+            ast.ParserState(
+                hook.span, ast.Ident(hook.span, name), ast.Extract(hook.span, hook.header, hook.instance, None), None
+            ),
         )
         return self._node(_Place(name, taken))
 
@@ -281,9 +287,7 @@ class ParserBuilder:
                 mend="Make stacks shallower, or parse less.",
             )
         ordered = tuple(classes)
-        having = tuple(
-            sum(1 << c for c, path in enumerate(ordered) if i in path) for i in range(len(parser.instances))
-        )
+        having = tuple(sum(1 << c for c, path in enumerate(ordered) if i in path) for i in range(len(parser.instances)))
         parser = replace(parser, classes=ordered, having=having)
         check_reads(parser, arrivals, self.report)
         return parser

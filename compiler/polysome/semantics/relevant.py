@@ -1,4 +1,4 @@
-"""The contract that `relevant` states (LANGUAGE.md section 6). Whether the handlers keep it is `analysis.relevance`'s to say."""
+"""The contract that `relevant` states (LANGUAGE.md section 6). `analysis.contract` says who keeps it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ class ContractBuilder:
         if orelse is None:
             orelse = ir.Drop(decls[0].span, "not parsed")
         f = self.found
-        return ir.Contract(tuple(f.fields), tuple(f.payload), tuple(f.spans), f.packet, f.passing, orelse, decls[0].span)
+        return ir.Contract(
+            tuple(f.fields), tuple(f.payload), tuple(f.spans), f.packet, f.passing, orelse, decls[0].span
+        )
 
     def _item(self, item: ast.RelevantItem) -> None:
         classes = self.parser.all_classes
@@ -66,7 +68,7 @@ class ContractBuilder:
                 "E0801",
                 "`when` tests headers only",
                 node.span,
-                why="What a packet's fields frame holds depends on its parse class alone, so that the switch can know it.",
+                why="What travels to the NF depends on the parse class alone, so that the switch can know it.",
                 mend="To make a class of certain values, hook a header: `parse h after udp when …;`.",
             )
         return self.x.split(condition, self.parser.all_classes)[0]
@@ -81,9 +83,23 @@ class ContractBuilder:
                 mend="Write `payload[0..16]`, or `packet` if the whole packet is needed.",
             )
             return
-        low, high = self.x.constant(item.low, t.LITERAL), self.x.constant(item.high, t.LITERAL)
+        low, high = self._bounds(item.low, item.high)
         if low is not None and high is not None:
             self.found.payload.append((low, high, classes, item.span))
+
+    def _bounds(self, low_node: ast.Expr, high_node: ast.Expr) -> tuple[int | None, int | None]:
+        """`a..b`, None if it was reported."""
+        low, high = self.x.constant(low_node, t.LITERAL), self.x.constant(high_node, t.LITERAL)
+        if low is not None and high is not None and low >= high:
+            self.report.add(
+                "E0318",
+                "this is no slice of bytes",
+                low_node.span.to(high_node.span),
+                why="`[a..b]` are bytes a to b, b excluded and above a.",
+                mend=hints.mend_slice(t.BYTE_STRING, low, high),
+            )
+            return None, None
+        return low, high
 
     def _value(self, name: str, classes: int, span: Span) -> None:
         """All that the value reads, on the classes where it reads it."""
@@ -124,7 +140,7 @@ class ContractBuilder:
 
     def _bytes_from(self, instance: int, low: ast.Expr, high: ast.Expr, classes: int, span: Span) -> None:
         """`header[a..b]`: bytes counted from the header's first one, beyond its end too."""
-        first, last = self.x.constant(low, t.LITERAL), self.x.constant(high, t.LITERAL)
+        first, last = self._bounds(low, high)
         if first is not None and last is not None:
             self.found.spans.append((instance, first, last, classes & self.parser.having[instance], span))
 
@@ -138,7 +154,7 @@ class ContractBuilder:
                     "E0402",
                     f"{text} has no field `{name}`",
                     span,
-                    why="A header has the fields that its `header` declaration lists; a group those that all its headers have.",
+                    why="A header has the fields that its declaration lists; a group those of all its headers.",
                     mend=hints.mend_field(name, [f.name for f in header.fields]),
                 )
                 continue

@@ -52,7 +52,7 @@ def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span
 
 def settings(options: Any) -> Settings:
     """A schedule's constants as its policy takes them."""
-    return Settings(**{k: v for k, v in options.items()})
+    return Settings(**dict(options))
 
 
 def _default_class(x: Expressions, span: Span) -> ir.Expr:

@@ -76,11 +76,15 @@ class StateBuilder:
         clauses = Clauses(self.x, decl.clauses, known, what, decl.name.span)
         capacity = self.capacities.get(name, clauses.constant("capacity", "count"))
         if "capacity" not in clauses:
-            clauses.missing("capacity", "Memory is reserved before the first packet.", "Add for example `capacity 1M;`.")
+            clauses.missing(
+                "capacity", "Memory is reserved before the first packet.", "Add for example `capacity 1M;`."
+            )
         idle, age = self._timeout(clauses, "idle", key, value), self._timeout(clauses, "age", key, value)
         if idle is None and age is None and not {"forever", "idle", "age"} & set(clauses.by_name):
             clauses.missing(
-                "idle", "Entries must end some time, or be said to live forever.", "Add `idle 30s;`, `age 1h;` or `forever;`."
+                "idle",
+                "Entries must end some time, or be said to live forever.",
+                "Add `idle 30s;`, `age 1h;` or `forever;`.",
             )
         when_full = clauses.when_full(WHEN_FULL, required=True)
         clauses.none("forever")
@@ -139,7 +143,11 @@ class StateBuilder:
             clauses.missing("from", "A pool hands out values from somewhere.", "Add `from addresses, 1024..65535;`.")
             return ir.PoolDecl(name, decl.span, decl.per_core, item, (), None)
         members = (
-            tuple(f for _, f in item.fields) if isinstance(item, t.Struct) else item.items if isinstance(item, t.Tuple) else (item,)
+            tuple(f for _, f in item.fields)
+            if isinstance(item, t.Struct)
+            else item.items
+            if isinstance(item, t.Tuple)
+            else (item,)
         )
         args = clauses.by_name["from"].args
         if len(args) != len(members):
@@ -164,7 +172,7 @@ class StateBuilder:
             "E0520",
             f"this is no source of {type} values",
             arg.span,
-            why="A pool takes its values from config lists of the member's type and from ranges `low..high` (both included).",
+            why="A pool takes values from config lists of the member's type and ranges `low..high`, both included.",
             mend=self._mend_source(arg.value, type),
         )
         return None

@@ -16,7 +16,6 @@ from polysome.semantics import hints
 from polysome.semantics.scope import NfScope
 from polysome.semantics.type_resolver import unusable
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -70,9 +69,26 @@ def bare(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr:
         f"`{name}` as a whole is not a value",
         span,
         why="Maps, sets, pools, arrays and sketches are read through an index or a method.",
-        mend=f"Write for example `{name}[…]`, `… in {name}`, `{name}.len`.",
+        mend=f"Write for example {_uses(decl, name)}.",
     )
     return x.wrong(span)
+
+
+def _uses(decl: ir.AnyState | None, name: str) -> str:
+    """How state of this kind is used."""
+    match decl:
+        case ir.MapDecl(value=None):
+            return f"`{name}.add(k);`, `k in {name}`, `remove {name}[k];`, `{name}.len`"
+        case ir.PoolDecl():
+            return f"`let v = {name}.take() else …;`, `{name}.len`"
+        case ir.ArrayDecl():
+            return f"`{name}[i]`"
+        case ir.KindDecl():
+            return ", ".join(f"`{name}.{m.name}(…)`" for m in STATE_KINDS[decl.kind].methods)
+        case ir.MapDecl():
+            return f"`let v = {name}[k] else …;`, `k in {name}`, `{name}.len`"
+        case _:
+            return f"`let e = {name}[k] else …;`"
 
 
 def member(x: Expressions, node: ast.Member) -> ir.Expr | None:
@@ -127,6 +143,8 @@ def may_find_nothing(x: Expressions, span: Span, target: LookupTarget, mend: str
     ended = "The key may never have been stored, or its entry may have ended; the program must say what happens then."
     text = x.report.sources[span.file].text[span.start : span.end]
     shown = text if len(text) <= 40 and "\n" not in text else "…"
+    if target.kind == "map" and isinstance(target.type, (t.Bits, t.Quantity)):
+        mend += " To count or add up, write `{} += …;`."
     x.report.add(
         "E0501",
         "this lookup may find nothing",
@@ -397,7 +415,12 @@ def _bucket(x: Expressions, node: ast.Call, where: ir.Place, type: t.Bucket, tak
     rate, burst = type.rate, type.burst
     if "rate" in named and "burst" in named:
         rate, burst = x.bucket_args(named["rate"].value, named["burst"].value)
-    if not isinstance(rate, ir.Expr) or not isinstance(burst, ir.Expr) or set(named) - {"rate", "burst"} or len(named) == 1:
+    if (
+        not isinstance(rate, ir.Expr)
+        or not isinstance(burst, ir.Expr)
+        or set(named) - {"rate", "burst"}
+        or len(named) == 1
+    ):
         x.report.add(
             "E0506",
             f"`{name}` needs the bucket's rate and burst",

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from polysome.ir import program as ir
@@ -441,7 +441,9 @@ class Statements(Expressions):
         elif isinstance(decl, ir.KindDecl):
             types = tuple(state_access.term(i, decl) for i in STATE_KINDS[decl.kind].iterates)
         elif decl is None:
-            table = self.value(node.domain)
+            table = self.expr(node.domain)
+            if isinstance(table.type, t.SetOf) and without_width(table) is not None:
+                table = self.value(node.domain)
             if isinstance(table.type, t.ListOf):
                 row = t.Ref(table.name, table.type.item) if isinstance(table, ir.Config) else table.type.item
                 types = (row,)
@@ -470,7 +472,7 @@ class Statements(Expressions):
             "E0603",
             f"`for` cannot run over this with {len(node.names)} name{'s' if len(node.names) > 1 else ''}",
             node.domain.span,
-            why="Loops run over `a..b` with constant bounds, config lists and sets (one name), maps (key and value), sets in state and top_k.",
+            why="Loops run over `a..b` with constant bounds, lists and sets (one name), maps and `top_k` (two).",
             mend=self._mend_loop(node, types, table),
         )
 

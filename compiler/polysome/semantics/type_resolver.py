@@ -7,7 +7,7 @@ from typing import Any
 
 from polysome.ir import types as t
 from polysome.semantics import hints
-from polysome.semantics.scope import NfScope
+from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.spans import Span
@@ -116,7 +116,7 @@ class TypeResolver:
             "E0205",
             "`bit` takes a width from 1 to 128",
             node.span,
-            why="A field has at least one bit, and what is wider than 128 does not fit the registers that targets have.",
+            why="A value has at least one bit, and more than 128 do not fit the registers that targets have.",
             mend="Write for example `bit<13>`; a tuple or a struct holds several values.",
         )
         return t.WRONG
@@ -166,8 +166,6 @@ class TypeResolver:
         seen: dict[str, Span] = {}
         for f in decl.fields:
             if f.name.text in seen:
-                from polysome.semantics.scope import duplicate
-
                 duplicate(self.report, f.name, seen[f.name.text])
             seen[f.name.text] = f.name.span
         return t.Struct(decl.name.text, tuple((f.name.text, self.resolve(f.type)) for f in decl.fields))
@@ -175,6 +173,13 @@ class TypeResolver:
     def _enum(self, decl: ast.EnumDecl) -> t.Type:
         backing = self.resolve(decl.width) if decl.width is not None else None
         width = backing.width if isinstance(backing, t.Bits) else None
+        if backing is not None and width is None and backing != t.WRONG:
+            self._no_width(decl, backing)
+        seen: dict[str, Span] = {}
+        for name, _ in decl.members:
+            if name.text in seen:
+                duplicate(self.report, name, seen[name.text])
+            seen[name.text] = name.span
         members: list[tuple[str, int]] = []
         following = 0
         for name, value in decl.members:
@@ -185,6 +190,16 @@ class TypeResolver:
             members.append((name.text, number))
             following = number + 1
         return t.Enum(decl.name.text, tuple(members), width)
+
+    def _no_width(self, decl: ast.EnumDecl, backing: t.Type) -> None:
+        assert decl.width is not None
+        self.report.add(
+            "E0205",
+            f"an enum is as wide as an integer, not as {backing}",
+            decl.width.span,
+            why="The type after the name says how many bits the members' numbers have.",
+            mend=f"Write for example `enum {decl.name.text}: u8 {{ … }}`, or leave the type away.",
+        )
 
     def _too_large(self, name: ast.Ident, number: int, width: int) -> None:
         self.report.add(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from polysome.syntax import ast, literals
@@ -48,9 +49,7 @@ class Builder(ExpressionBuilder):
         )
 
     def _action(self, ctx: Ctx, span: Any) -> ast.ActionDecl:
-        return ast.ActionDecl(
-            span, self.ident(ctx.name()), self.typed_names(ctx.typedName()), self.block(ctx.block())
-        )
+        return ast.ActionDecl(span, self.ident(ctx.name()), self.typed_names(ctx.typedName()), self.block(ctx.block()))
 
     # ------------------------------------------------------------ headers and parsers
 
@@ -222,7 +221,7 @@ class Builder(ExpressionBuilder):
         args = tuple(self._clause_arg(a) for a in ctx.clauseArg())
         extra: dict[str, ast.Expr] = {}
         children = list(ctx.getChildren())
-        for keyword, value in zip(children[1:], children[2:], strict=False):
+        for keyword, value in pairwise(children[1:]):
             if keyword.getChildCount() == 0 and keyword.getText() in ("max", "per"):
                 extra[keyword.getText()] = self.expr(value)
         return ast.Clause(span, self.ident(ctx.name()), args, extra.get("max"), extra.get("per"))

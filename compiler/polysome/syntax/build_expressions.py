@@ -97,8 +97,7 @@ class ExpressionBuilder:
         args: tuple[ast.TypeExpr | int, ...] = ()
         if ctx.typeArgs() is not None:
             args = tuple(
-                self.type(a.type_()) if a.type_() is not None else self.integer(a)
-                for a in ctx.typeArgs().typeArg()
+                self.type(a.type_()) if a.type_() is not None else self.integer(a) for a in ctx.typeArgs().typeArg()
             )
         values = [self.expr(e) for e in ctx.expr()]
         size = values.pop() if ctx.getChild(ctx.getChildCount() - 1).getText() == "]" else None
@@ -174,11 +173,17 @@ class ExpressionBuilder:
                 continue
             if op in _COMPARISONS and inner in _COMPARISONS:
                 self._chain_error(ctx)
-            elif (op in _COMPARISONS and inner in _BITWISE) or (
-                (op in _BITWISE) != (inner in _BITWISE) and (op in _ARITHMETIC or inner in _ARITHMETIC)
-            ) or (op in _BITWISE and inner in _BITWISE and op != inner):
+            elif (
+                (op in _COMPARISONS and inner in _BITWISE)
+                or ((op in _BITWISE) != (inner in _BITWISE) and (op in _ARITHMETIC or inner in _ARITHMETIC))
+                or (op in _BITWISE and inner in _BITWISE and op != inner)
+            ):
                 self._mix_error(
-                    ctx, op, inner, "C, Go and Python disagree about which binds tighter", "Add parentheses around one of them."
+                    ctx,
+                    op,
+                    inner,
+                    "C, Go and Python disagree about which binds tighter",
+                    "Add parentheses around one of them.",
                 )
 
     def _chain_error(self, ctx: Ctx) -> None:
@@ -230,9 +235,7 @@ class ExpressionBuilder:
                 role = text
             else:
                 parts[role] = self.expr(child)
-        return ast.Argument(
-            self.span(ctx), name, parts["value"], parts.get(".."), parts.get("where"), parts.get(":")
-        )
+        return ast.Argument(self.span(ctx), name, parts["value"], parts.get(".."), parts.get("where"), parts.get(":"))
 
     def _primary(self, ctx: Ctx) -> ast.Expr:
         if ctx.literal() is not None:
@@ -291,9 +294,7 @@ class ExpressionBuilder:
         blocks = ctx.block() if isinstance(ctx.block(), list) else [ctx.block()]
         nested = ctx.ifExpression()
         orelse = self._if_as_block(self._if_expression(nested)) if nested is not None else self.block(blocks[1])
-        return ast.IfExpr(
-            self.span(ctx), ast.Condition(condition.span, None, condition), self.block(blocks[0]), orelse
-        )
+        return ast.IfExpr(self.span(ctx), ast.Condition(condition.span, None, condition), self.block(blocks[0]), orelse)
 
     def _if_as_block(self, inner: ast.IfExpr) -> ast.Block:
         """`else if …` as a block that holds just that `if`."""
@@ -386,9 +387,7 @@ class ExpressionBuilder:
     def binding(self, ctx: Ctx) -> ast.Binding:
         names = ctx.name() if isinstance(ctx.name(), list) else [ctx.name()]
         typed = self.type(ctx.type_()) if ctx.type_() is not None else None
-        return ast.Binding(
-            self.span(ctx), tuple(self.ident(n) for n in names), typed, ctx.getChild(0).getText() == "("
-        )
+        return ast.Binding(self.span(ctx), tuple(self.ident(n) for n in names), typed, ctx.getChild(0).getText() == "(")
 
     def else_arm(self, ctx: Ctx | None) -> ast.ElseArm | None:
         if ctx is None:

@@ -69,7 +69,10 @@ class Report:
         order = list(self.sources)
         return sorted(
             self._found.values(),
-            key=lambda d: (order.index(d.span.file) if d.span and d.span.file in order else -1, d.span.start if d.span else 0),
+            key=lambda d: (
+                order.index(d.span.file) if d.span and d.span.file in order else -1,
+                d.span.start if d.span else 0,
+            ),
         )
 
     @property
@@ -93,8 +96,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if best and _likeness(word, best) >= _ALIKE:
         return f"Did you mean `{best}`?"
     if 0 < len(names) <= 12:
-        return "Known here: " + ", ".join(f"`{n}`" for n in names) + "."
+        return f"Known here: {listed(names)}."
     return ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, with commas; if they are many, the first of them."""
+    shown: list[str] = []
+    rest, length = list(names), 0
+    while rest and (not shown or length + len(rest[0]) < _LONGEST_LIST):
+        length += len(rest[0]) + 4
+        shown.append(f"`{rest.pop(0)}`")
+    return ", ".join(shown) + (f" and {len(rest)} more" if rest else "")
+
+
+_LONGEST_LIST = 150  # characters
 
 
 _ALIKE = 0.6

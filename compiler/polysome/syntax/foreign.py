@@ -30,7 +30,7 @@ _PAIRS = {
 }
 # A word at the beginning of a statement -> what to write.
 _STATEMENTS = {
-    "return": 'A handler ends in `send PORT;`, `bounce;` or `drop "reason";`; a function\'s value is its last expression.',
+    "return": 'A handler ends in `send PORT;` or `drop "reason";`; a function\'s value is its last expression.',
     "while": "A loop runs over a constant range: `for i in 0..8 { … }`.",
     "loop": "A loop runs over a constant range: `for i in 0..8 { … }`.",
     "switch": "Write `if a { … } else if b { … } else { … }`; in a parser, `select`.",
@@ -44,7 +44,22 @@ _STATEMENTS = {
     "del": "Write `remove m[k];`.",
     "delete": "Write `remove m[k];`.",
 }
-_BINDERS = ("var", "auto", "val", "int", "uint", "bool", "bit", "let", "const", "static", "unsigned", "long", "char", "byte")
+_BINDERS = (
+    "var",
+    "auto",
+    "val",
+    "int",
+    "uint",
+    "bool",
+    "bit",
+    "let",
+    "const",
+    "static",
+    "unsigned",
+    "long",
+    "char",
+    "byte",
+)
 _KEYWORDS = ("send", "drop", "bounce", "emit", "push", "pop", "truncate", "remove", "require", "let", "if", "for")
 
 
@@ -67,7 +82,9 @@ class Foreign:
         """Look at token `i`; the index of the next one to look at."""
         if i in self.dropped:
             return i + 1
-        return self._signs(i) or self._quantity(i) or self._dotted(i) or (self._begins(i) and self._statement(i)) or i + 1
+        return (
+            self._signs(i) or self._quantity(i) or self._dotted(i) or (self._begins(i) and self._statement(i)) or i + 1
+        )
 
     # ------------------------------------------------------------ signs
 
@@ -92,7 +109,7 @@ class Foreign:
         return 0
 
     def _is_sign(self, i: int, sign: str) -> bool:
-        """`a ++ b` puts a above b, and `x--1` may be anything; the sign alone, behind a value, is another language's."""
+        """`a ++ b` puts a above b; the sign alone, behind a value, is another language's."""
         after = self.text[self.tokens[i].start + len(sign) : self.tokens[i].start + len(sign) + 1]
         if sign in ("++", "--"):
             return bool(re.match(r"\s*[;)}]", self.text[self.tokens[i].start + len(sign) :]))
@@ -155,7 +172,9 @@ class Foreign:
             self._add(i, i, "a loop has no three parts", "Write `for i in 0..8 { … }`, with constant bounds.")
             return self._leave_out(i)
         if word == "let" and following.text in ("mut", "var", "const") and self.tokens[i + 2].type == IDENT:
-            self._add(i + 1, i + 1, f"`{following.text}` is not needed", "Write `let x = …;`: a local can always be changed.")
+            self._add(
+                i + 1, i + 1, f"`{following.text}` is not needed", "Write `let x = …;`: a local can always be changed."
+            )
             self.dropped.add(i + 1)
             return i + 2
         if token.type != IDENT:

@@ -76,7 +76,9 @@ def integer(text: str, span: Span, report: Report) -> int:
         "E0104",
         "this number is too long" if len(digits) > _LONGEST else f"`{text}` has no digits",
         span,
-        why="No value has more than 128 bits." if len(digits) > _LONGEST else "`0x` and `0b` only say how digits are meant.",
+        why="No value has more than 128 bits."
+        if len(digits) > _LONGEST
+        else "`0x` and `0b` only say how digits are meant.",
         mend="Use a smaller number." if len(digits) > _LONGEST else "Write for example `0x1f` or `0b101`.",
     )
     return 0
@@ -132,7 +134,9 @@ def address(kind: str, text: str, span: Span, report: Report) -> ast.AddressLite
         elif kind == "ipv4":
             why = "An IPv4 address has four numbers from 0 to 255, without leading zeros."
         report.add("E0105", f"`{text}` is not a valid {kind} literal", span, why=why, mend=mend)
-        return ast.AddressLiteral(span, kind, 0, {"ipv4": 32, "mac": 48}.get(kind, 128), 0 if kind == "prefix" else None)
+        return ast.AddressLiteral(
+            span, kind, 0, {"ipv4": 32, "mac": 48}.get(kind, 128), 0 if kind == "prefix" else None
+        )
 
 
 _SAMPLES = {"ipv4": "10.0.0.1", "ipv6": "2001:db8::1", "mac": "02:00:00:00:00:01", "prefix": "10.0.0.0/8"}

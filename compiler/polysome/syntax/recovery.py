@@ -17,7 +17,17 @@ _RULES = {name: i for i, name in enumerate(PolysomeParser.ruleNames)}
 # Where a list of items stands, an item that cannot begin is left out.
 _LISTS = frozenset(
     _RULES[r]
-    for r in ("program", "nfDecl", "blockDecl", "headerDecl", "parserDecl", "stateBlock", "clauses", "block", "propertyDecl")
+    for r in (
+        "program",
+        "nfDecl",
+        "blockDecl",
+        "headerDecl",
+        "parserDecl",
+        "stateBlock",
+        "clauses",
+        "block",
+        "propertyDecl",
+    )
 )
 # What is left out as a whole if something in it is wrong.
 _ITEMS = frozenset(
@@ -59,7 +69,7 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
             self._leave_out(recognizer)
             self.endErrorCondition(recognizer)
 
-    def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802 (ANTLR's name)
+    def recoverInline(self, recognizer: Any) -> Any:
         """A missing `;` is reported and taken as there; all else is an error."""
         error = InputMismatchException(recognizer)
         if self.lacks_semicolon(recognizer):
@@ -90,7 +100,7 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
         return found
 
     def _leave_out(self, recognizer: Any, depth: int = 0) -> None:
-        """Consume up to the end of the statement or declaration in which the current token stands, `depth` brackets in."""
+        """Consume up to the end of the item in which the current token stands, `depth` brackets deep."""
         outermost = recognizer._ctx.parentCtx is None
         while recognizer.getTokenStream().LA(1) != Token.EOF:
             token = recognizer.getCurrentToken()
@@ -102,7 +112,12 @@ class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
             following = recognizer.getCurrentToken()
             if depth == 0 and word == ";":
                 return
-            if depth == 0 and word == "}" and following.text not in (";", ",", ")", "]", "else") and not same_line(token, following):
+            if (
+                depth == 0
+                and word == "}"
+                and following.text not in (";", ",", ")", "]", "else")
+                and not same_line(token, following)
+            ):
                 return
 
 

@@ -14,11 +14,13 @@ from polysome.syntax.recovery import Recovery
 from polysome.syntax.spans import Span
 from polysome.syntax.tokens import MOST_ERRORS
 
-
-RESERVED = (
-    "let if else for in require send bounce drop emit push pop truncate remove and or not as when where on use struct "
-    "enum const fn action relevant true false"
-).split()
+RESERVED = frozenset(
+    (
+        *("let", "if", "else", "for", "in", "require", "send", "bounce", "drop", "emit", "push", "pop", "truncate"),
+        *("remove", "and", "or", "not", "as", "when", "where", "on", "use", "struct", "enum", "const", "fn", "action"),
+        *("relevant", "true", "false"),
+    )
+)
 
 # Grammar rule -> what a user calls it, and how it is written.
 _FORMS = {
@@ -111,9 +113,7 @@ class Listener(ErrorListener):  # type: ignore[misc]
         self.file, self.text, self.report, self.recovery = file, text, report, recovery
         self.known = {self._line(d.span.start) for d in report.errors if d.span is not None and d.span.file == file}
 
-    def syntaxError(  # noqa: N802 (ANTLR's name)
-        self, recognizer: Any, offendingSymbol: Any, line: int, column: int, msg: str, e: Any
-    ) -> None:
+    def syntaxError(self, recognizer: Any, offendingSymbol: Any, line: int, column: int, msg: str, e: Any) -> None:
         token = offendingSymbol
         before = recognizer.getTokenStream().LT(-1)
         known = token.line in self.known or (before is not None and before.line in self.known)
@@ -126,6 +126,8 @@ class Listener(ErrorListener):  # type: ignore[misc]
         if isinstance(e, NoViableAltException) and e.startToken is not token and e.startToken.text in _BY_WORD:
             rules.insert(0, _BY_WORD[e.startToken.text])
             before = recognizer.getTokenStream().tokens[token.tokenIndex - 1]
+        elif rules[0] == "statement" and recognizer._ctx.start.text in _BY_WORD:
+            rules.insert(0, _BY_WORD[recognizer._ctx.start.text])
         if rules[0] == "ifExpression" and _literal(recognizer, "else") and before is not None and before.text == "}":
             self._if_without_else(recognizer)
         elif token.text in RESERVED and _expected(recognizer) == "a name was expected":
@@ -142,7 +144,9 @@ class Listener(ErrorListener):  # type: ignore[misc]
             "a `;` is missing",
             Span(self.file, before.stop, before.stop + 1),
             label="after this",
-            why=f"{shown} cannot continue what stands before it." if token.type != Token.EOF else f"{shown} this is not done.",
+            why=f"{shown} cannot continue what stands before it."
+            if token.type != Token.EOF
+            else f"{shown} this is not done.",
             mend="Add `;`.",
         )
 

@@ -82,7 +82,9 @@ class _Characters:
         c = token.text
         if c == '"':
             end = token.start + len(self.text[token.start : self._line_end(token.start)].rstrip(" \t;)},"))
-            self._endless(token.start, end, "text", 'A text stands between two `"` on one line.', 'Add the closing `"`.')
+            self._endless(
+                token.start, end, "text", 'A text stands between two `"` on one line.', 'Add the closing `"`.'
+            )
             found.append(like(token, STRING, '""'))
             return self._after(tokens, i, end)
         if c in _QUOTES:
@@ -162,7 +164,7 @@ class _Characters:
             "E0110",
             f"the character {shown} has no meaning here",
             span,
-            why="Outside of comments and texts, a spec is written in ASCII letters, digits and the signs of the language.",
+            why="Outside of comments and texts, a spec consists of ASCII letters, digits and signs.",
             mend=mend,
         )
 
