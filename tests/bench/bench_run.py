@@ -1,7 +1,7 @@
-"""How long `polysome run` takes beside dpkt's parsing of the same captures (LANGUAGE.md is exact; this says what that costs).
+"""How long `polysome run` takes beside dpkt's parsing of the same captures: what exactness costs.
 
-Both work in one process and in turns; the ratio of medians is what counts, the aim is at most 15. `polysome run` is timed
-whole: reading the capture, parsing, deciding, applying, scheduling and writing what leaves.
+Both work in one process and in turns; the ratio of medians is what counts, the aim is at most 15. `polysome run` is
+timed whole: reading the capture, parsing, deciding, applying, scheduling and writing what leaves.
 
     python tests/bench/bench_run.py [--rounds N] [CAPTURE...]     default: the examples' own captures, repeated
 """
@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import dpkt
@@ -40,10 +41,8 @@ def dpkt_seconds(captures: list[Path], repeats: int) -> float:
         for capture in captures:
             with capture.open("rb") as file:
                 for _, data in dpkt.pcap.UniversalReader(file):
-                    try:
+                    with suppress(dpkt.UnpackError, ValueError, IndexError):
                         dpkt.ethernet.Ethernet(data)
-                    except (dpkt.UnpackError, ValueError, IndexError):
-                        pass
     return time.perf_counter() - start
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dpkt  # type: ignore[import-untyped]
 import pytest
+
 from polysome.captures.read import open_capture
 from polysome.captures.write import PcapngWriter
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from polysome.captures.merge import merge
 from polysome.captures.read import NotACapture, Truncated, WrongLinkType
 from polysome.captures.write import PcapngWriter

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from polysome.captures.read import Captured, Damaged, Truncated, WrongLinkType, open_capture
 
 from .vectors import pcap_header, pcap_record, read_all
@@ -116,7 +117,7 @@ def test_old_versions_have_their_lengths_in_either_order(tmp_path: Path, minor: 
 
 @pytest.mark.parametrize("version", [(1, 4), (2, 5), (3, 0)])
 def test_versions_that_do_not_exist(tmp_path: Path, version: tuple[int, int]) -> None:
-    with pytest.raises(Damaged, match="which does not exist: the latest is 2.4"):
+    with pytest.raises(Damaged, match=r"which does not exist: the latest is 2\.4"):
         open_capture(written(tmp_path, pcap_header("<", version=version)))
 
 

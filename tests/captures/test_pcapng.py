@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from polysome.captures.read import Captured, Damaged, Truncated, WrongLinkType, open_capture
 
 from .vectors import Pcapng, read_all

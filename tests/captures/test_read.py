@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from polysome.captures.read import CaptureError, NotACapture, open_capture
 
 from .vectors import Pcapng, pcap_header, pcap_record, read_all

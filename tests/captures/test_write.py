@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from polysome.captures.read import Captured, CaptureError, open_capture
 from polysome.captures.write import PcapngWriter, check_output
 
@@ -87,9 +88,8 @@ def test_what_was_written_before_an_exception_is_kept(tmp_path: Path) -> None:
     [(1, 0, ""), (-1, 0, ""), (0, -1, ""), (0, 2**64, ""), (0, 0, "x" * 65536)],
 )
 def test_what_a_pcapng_cannot_hold(tmp_path: Path, interface: int, time: int, comment: str) -> None:
-    with PcapngWriter(tmp_path / "out", ["a"]) as out:
-        with pytest.raises(ValueError):
-            out.write(interface, time, b"x", comment)
+    with PcapngWriter(tmp_path / "out", ["a"]) as out, pytest.raises(ValueError):
+        out.write(interface, time, b"x", comment)
     assert read_all(tmp_path / "out") == ([], None)
 
 

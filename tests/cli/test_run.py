@@ -64,7 +64,7 @@ def test_params_capacities_and_gaps_can_be_given() -> None:
 
 
 def test_config_changes_over_time(tmp_path: Path) -> None:
-    """All backends leave at the first packet's instant, so before it (L2.3); the reason names the line that needs them."""
+    """All backends leave at the first packet's instant, so before it (L2.3); the reason names the line."""
     events = tmp_path / "events.jsonl"
     events.write_text('{"at": "0s", "set": {"backends": []}}\n')
     found = json.loads(run("--json", "--events", events).output)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.semantics.verify import verify
 from typer.testing import CliRunner
 
 from polysome.captures.read import open_capture
 from polysome.cli.main import app
-from tests.semantics.verify import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(p.parent.name for p in (ROOT / "examples").glob("*/*.nf"))

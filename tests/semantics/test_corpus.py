@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.semantics.verify import Reassembly, Verdicts, verify
 
 from polysome.captures.errors import CaptureError
 from polysome.captures.read import Captured, open_capture
@@ -25,7 +26,6 @@ from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Report
-from tests.semantics.verify import Reassembly, Verdicts, verify
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = ROOT.parent / "shared" / "captures" / "ndpi"
@@ -82,7 +82,9 @@ def _prepared(example: str, params: tuple[tuple[str, str], ...]) -> tuple[ir.Pro
 def busy(example: str, capture: Path) -> tuple[tuple[str, str], ...]:
     """Params under which the example does its work on the capture: its VIP, the router's own MAC."""
     if example == "load_balancer":
-        destinations = Counter(c.data[30:34] for c in packets(capture) if c.data[12:14] == b"\x08\x00" and len(c.data) >= 34)
+        destinations = Counter(
+            c.data[30:34] for c in packets(capture) if c.data[12:14] == b"\x08\x00" and len(c.data) >= 34
+        )
         if destinations:
             return (("vip", ".".join(map(str, destinations.most_common(1)[0][0]))),)
     return ()

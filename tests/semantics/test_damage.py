@@ -1,5 +1,6 @@
-"""Damaged packets: flipped bits, cut and lengthened frames, lying lengths. Nothing may end the interpreter; the accounts
-and the checksums hold as for whole ones.
+"""Damaged packets: flipped bits, cut and lengthened frames, lying lengths.
+
+Nothing may end the interpreter; the accounts and the checksums hold as for whole ones.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.semantics.test_corpus import EXAMPLES, Sink, assert_checksums, prepared
 
 from polysome.captures.read import open_capture
 from polysome.config.tables import Tables
 from polysome.interp.feed import Turns
 from polysome.interp.machine import Machine
-from tests.semantics.test_corpus import EXAMPLES, Sink, assert_checksums, prepared
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 6

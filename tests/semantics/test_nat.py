@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from tests.semantics.test_corpus import Sink
+from tests.semantics.verify import ones_sum, verify
 
 from polysome.captures.merge import merge
 from polysome.captures.read import open_capture
@@ -15,8 +17,6 @@ from polysome.interp.code import generate
 from polysome.interp.machine import Machine
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
-from tests.semantics.test_corpus import Sink
-from tests.semantics.verify import ones_sum, verify
 
 ROOT = Path(__file__).resolve().parents[2]
 NAT = ROOT / "examples" / "nat"

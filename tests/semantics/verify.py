@@ -131,15 +131,13 @@ def _layer4(protocol: int, pseudo: bytes, body: bytes, prefix: str, found: Verdi
 
 
 def _udp(pseudo: bytes, body: bytes, prefix: str, found: Verdicts) -> None:
-    sport, dport, length, checksum = struct.unpack_from(">HHHH", body)
+    _, dport, length, checksum = struct.unpack_from(">HHHH", body)
     if length < 8:
         return
     found.layers.append(prefix + "udp")
     if length <= len(body):
         datagram = body[:length]
-        found.right[prefix + "udp"] = (
-            checksum == 0 or ones_sum(pseudo + struct.pack(">H", length) + datagram) == 0xFFFF
-        )
+        found.right[prefix + "udp"] = checksum == 0 or ones_sum(pseudo + struct.pack(">H", length) + datagram) == 0xFFFF
         found.right[prefix + "udp has a checksum"] = checksum != 0
     if dport == VXLAN_PORT and not prefix and length >= 16:
         _ethernet(body[16:length], "inner.", found)
@@ -168,7 +166,9 @@ class Reassembly:
                 data += body
             if whole:
                 verdicts = Verdicts()
-                pseudo = addresses + (bytes((0, protocol)) if len(addresses) == 8 else struct.pack(">HBB", 0, 0, protocol))
+                pseudo = addresses + (
+                    bytes((0, protocol)) if len(addresses) == 8 else struct.pack(">HBB", 0, 0, protocol)
+                )
                 _layer4(protocol, pseudo, data, "", verdicts)
                 if verdicts.right:
                     found[tuple(p[1] for p in parts)] = all(

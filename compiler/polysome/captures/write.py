@@ -92,7 +92,7 @@ class PcapngWriter:
         if self.path.is_file() or not self.path.exists():
             self._target = real = Path(os.path.realpath(self.path))  # a symbolic link stays one
             self._written = real.with_name(f".polysome-{token_hex(8)}.part")
-        raw = open(self._written, "wb" if self._target is None else "xb", buffering=0)
+        raw = open(self._written, "wb" if self._target is None else "xb", buffering=0)  # noqa: SIM115 (closed by close)
         self._file = BufferedWriter(raw, _BUFFER)
 
     def _put(self, block: bytes) -> None:

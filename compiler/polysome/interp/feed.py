@@ -32,10 +32,8 @@ class Turns:
             return known
         src, dst, sport, dport, *rest = flow
         reverse = self._port.get((dst, src, dport, sport, *rest))
-        if reverse is not None:
-            port = self.ports[(self.ports.index(reverse) + 1) % len(self.ports)]
-        else:
-            port = self._next()
+        after = None if reverse is None else (self.ports.index(reverse) + 1) % len(self.ports)
+        port = self._next() if after is None else self.ports[after]
         self._port[flow] = port
         return port
 

@@ -107,7 +107,6 @@ class Machine:
 
     def _load(self, generated: Generated) -> dict[str, Any]:
         """The generated module's namespace, with what it may call."""
-        program = self.program
         values: dict[str, Any] = {name: getattr(support, name) for name in dir(support) if not name.startswith("_")}
         values |= generated.constants
         values |= {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from polysome.interp import support
@@ -101,10 +102,8 @@ class States:
         owned = isinstance(decl.value, t.FromPool)
 
         def on_end(key: Any, value: Any, why: int) -> None:
-            try:
+            with suppress(Trap):
                 run(key, value.value if owned else value, why)
-            except Trap:
-                pass
 
         return on_end
 
@@ -139,7 +138,7 @@ class States:
     # ------------------------------------------------------------ token buckets
 
     def _whole(self, state: str, key: Any, place: str) -> Any:
-        """The value that holds the bucket: of the scalar, the array element, or the map entry (or its initial value)."""
+        """The value that holds the bucket: a scalar, an array element, a map entry (or its initial value)."""
         decl = self.program.state[state]
         match decl:
             case ir.ScalarDecl():

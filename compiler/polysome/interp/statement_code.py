@@ -123,7 +123,8 @@ class StatementCode(ExpressionCode):
         if type.kind == "acl":
             members = _members(s.key.type)
             widths = tuple(t.width(m) for m in members)
-            return f"CFG[{s.source!r}].get({key if len(members) > 1 or _is_tuple(s.key.type) else f'({key},)'}, {widths!r})"
+            parts = key if _is_tuple(s.key.type) else f"({key},)"
+            return f"CFG[{s.source!r}].get({parts}, {widths!r})"
         return f"CFG[{s.source!r}].get({key})"
 
     def _map_put(self, s: ir.MapPut) -> None:

@@ -122,9 +122,7 @@ class _Walk:
             case _:
                 self.after = mask
 
-    def _branches(
-        self, a: tuple[ir.Body, int], b: tuple[ir.Body, int], written: Written
-    ) -> Iterator[PacketRead]:
+    def _branches(self, a: tuple[ir.Body, int], b: tuple[ir.Body, int], written: Written) -> Iterator[PacketRead]:
         yield from self.body(*a, written)
         after, first = self.after, self.written
         yield from self.body(*b, written)

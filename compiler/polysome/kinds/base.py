@@ -3,7 +3,8 @@
 A kind is one file: a `StateKind` (what the checker needs: parameters, options, methods, memory) and the
 class that defines its meaning (what the interpreter runs). Registering is one line in the package's
 `__init__`. Type terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
-"bytes", "duration", "count" (an integer constant known when the NF is instantiated), "percent" (parts per million, an int).
+"bytes", "duration", "count" (an integer constant known when the NF is instantiated), "percent" (an int, parts per
+million).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class StateKind:
     params: tuple[str, ...]
     options: tuple[Option, ...]
     methods: tuple[Method, ...]
-    make: Callable[[Mapping[str, int], "Context"], Any]
+    make: Callable[[Mapping[str, int], Context], Any]
     memory: Callable[[Mapping[str, int], int, int], int]
     note: Callable[[Mapping[str, int]], str] = lambda options: ""
     element: str | None = None

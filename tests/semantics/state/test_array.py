@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from polysome.kinds.base import Trap
 from polysome.kinds.state.array import Array
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import pytest
+
 from polysome.kinds.base import Trap
 from polysome.kinds.state.flow_map import AGE, EVICTED, IDLE, NESTING, REMOVED, FlowMap, Span, WhenFull
 from polysome.kinds.values import Row

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from polysome.kinds.base import Trap
 from polysome.kinds.state.flow_map import AGE, EVICTED, IDLE, REMOVED, FlowMap, Span, WhenFull
 from polysome.kinds.values import Row

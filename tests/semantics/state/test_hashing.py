@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from polysome.ir import types as t
 from polysome.kinds.base import Context
 from polysome.kinds.hashing import encoder, key_of_seed, positions, siphash

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import polysome.kinds.state
 import pytest
+
+import polysome.kinds.state
 from polysome.kinds.base import Context
 from polysome.kinds.state import STATE_KINDS
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from polysome.kinds.base import Trap
 from polysome.kinds.state.pool import Pool
 from polysome.kinds.values import Taken

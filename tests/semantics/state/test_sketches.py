@@ -9,6 +9,7 @@ from math import ceil, e, log, log2, sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from polysome.kinds.hashing import key_of_seed, siphash
 from polysome.kinds.state import bloom, count_min, hyperloglog
 from polysome.kinds.state.bloom import Bloom

@@ -8,6 +8,7 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from polysome.kinds.base import Trap
 from polysome.kinds.hashing import key_of_seed, siphash
 from polysome.kinds.state.acl import Acl, AclRow, Range

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from polysome.kinds.state.token_bucket import FULL, SCALE, fill, has, ready_at, refill, take
 
 BYTES, PACKETS = SCALE["bytes"], SCALE["packets"]

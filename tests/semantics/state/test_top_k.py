@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from polysome.kinds.state import top_k
 from polysome.kinds.state.top_k import TopK
 

@@ -63,7 +63,7 @@ def sigma(x: int) -> int:
 def bits(error: int) -> int:
     """The least b with 1.04 / sqrt(2^b) ≤ error, for an error in ppm (S8.1). ValueError if it is not in 4..18."""
     b = LEAST
-    while 10816 * MILLION**2 > error**2 * 10**4 << b and b <= MOST:
+    while error**2 * 10**4 << b < 10816 * MILLION**2 and b <= MOST:
         b += 1
     if b > MOST or error >= MILLION:
         raise ValueError("the error of a hyperloglog is at least 0.2032 % and less than 100 %")
