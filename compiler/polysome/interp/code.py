@@ -21,7 +21,7 @@ class Generated:
 
 
 def generate(program: ir.Program) -> Generated:
-    """The module: fn_*, value_*, node_*, idle, age and index functions, end_*, every_*, packet_*, the schedule's values."""
+    """The module: functions of the spec, values, parser nodes, state, handlers, and what the schedule needs."""
     c = StatementCode(program)
     bodies = [h.body for h in program.packet_handlers]
     c.written = written_fields(bodies)
