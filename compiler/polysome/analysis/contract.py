@@ -88,15 +88,21 @@ def _not_listed(read: PacketRead, program: ir.Program, report: Report) -> None:
     )
     last = "the end" if high >= MOST else str(high - 1)
     span = f"byte {low}" if high - low == 1 else f"bytes {low} to {last}"
+    field, _, value = what.partition(" (for ")
+    item = value.removesuffix(")") or field
+    if needs and needs[0].instance == PAYLOAD:
+        item = f"payload[{low}..{high}]" if high < MOST else "packet"
     contract = program.contract
     report.add(
         "E0805",
-        f"`{what}` is read, but `relevant` does not list it",
+        f"`{item}` reads `{field}`, but `relevant` does not list it"
+        if value
+        else f"`{what}` is read, but `relevant` does not list it",
         read.span,
         label=f"needs {span} of {where}",
         also=[(contract.span, "the contract")] if contract and contract.span else [],
         why="The NF server receives only what `relevant` lists; every other byte stays parked.",
-        mend=f"Add `{what.split(' (')[0]}` to `relevant`, or do not read it.",
+        mend=f"Add `{item}` to `relevant`, or do not read it.",
     )
 
 

@@ -53,6 +53,15 @@ class Chain:
         behind = b"".join(bytes(s.data) for s in self.segments[position + 1 :])
         return behind + self.payload[: self.segments[position].room]
 
+    def behind(self, position: int) -> int:
+        """How many bytes that is."""
+        headers = sum(len(s.data) for s in self.segments[position + 1 :])
+        return headers + min(len(self.payload), self.segments[position].room)
+
+    def enclosing(self, position: int) -> int | None:
+        """The nearest header before that lists a pseudo header."""
+        return next((i for i in range(position - 1, -1, -1) if self.segments[i].header.pseudo), None)
+
     def join(self) -> bytes:
         return b"".join(bytes(s.data) for s in self.segments) + self.payload
 
@@ -168,8 +177,8 @@ def _lengths(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
     So one that said more than there is (a first fragment) still does, unless `truncate` cut what it speaks of.
     """
     for position, segment in enumerate(new.segments):
-        rest = len(new.rest(position))
-        was = len(old.rest(before[segment])) if segment in before else None
+        rest = new.behind(position)
+        was = old.behind(before[segment]) if segment in before else None
         if segment.quote or was == rest:
             continue
         for f in segment.header.fields:
@@ -201,14 +210,21 @@ def _length(e: ir.Expr, header: int, rest: int) -> int:
 
 def _checksums(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
     """Innermost first: new headers' computed (or none), others' updated by what changed under them."""
+    same = _same_from(new, old, before)
     for position in range(len(new.segments) - 1, -1, -1):
         segment = new.segments[position]
         for f in segment.header.fields:
             if f.checksum is None or segment.quote:
                 continue
+            if segment not in before and f.checksum.zero_is_none:
+                segment.set(f, 0)
+                continue
+            first = new.enclosing(position) if "pseudo" in f.checksum.parts else position
+            if first is not None and first >= same:
+                continue
             now = _covered(new, position, f, f.checksum)
             if segment not in before:
-                segment.set(f, 0 if f.checksum.zero_is_none else whole(now))
+                segment.set(f, whole(now))
                 continue
             was = _covered(old, before[segment], f, f.checksum)
             value = segment.get(f)
@@ -216,6 +232,18 @@ def _checksums(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
                 continue
             value = updated(value, word_sum(now, 0, len(now)) - word_sum(was, 0, len(was)))
             segment.set(f, 0xFFFF if f.checksum.zero_is_none and value == 0 else value)
+
+
+def _same_from(new: Chain, old: Chain, before: dict[Segment, int]) -> int:
+    """The position from which on all headers and the payload are what they were."""
+    position, was = len(new.segments), len(old.segments)
+    if new.payload != old.payload:
+        return position
+    while position and was and before.get(new.segments[position - 1]) == was - 1:
+        if new.segments[position - 1].data != old.segments[was - 1].data:
+            break
+        position, was = position - 1, was - 1
+    return position
 
 
 def _covered(chain: Chain, position: int, own: ir.Field, checksum: ir.Checksum) -> bytes:
@@ -234,11 +262,12 @@ def _covered(chain: Chain, position: int, own: ir.Field, checksum: ir.Checksum) 
 
 def _pseudo(chain: Chain, position: int, length: int) -> bytes:
     """The pseudo header of the nearest enclosing header that lists one, with protocol and length; else nothing."""
-    for enclosing in reversed(chain.segments[:position]):
-        if enclosing.header.pseudo:
-            listed = [enclosing.header.fields[index] for index in enclosing.header.pseudo]
-            found = b"".join(enclosing.get(f).to_bytes((f.width + 15) // 16 * 2, "big") for f in listed)
-            said = chain.segments[position - 1].next
-            number = chain.segments[position - 1].get(said) if said is not None else 0
-            return found + number.to_bytes(16, "big") + length.to_bytes(8, "big")
-    return b""
+    place = chain.enclosing(position)
+    if place is None:
+        return b""
+    enclosing = chain.segments[place]
+    listed = [enclosing.header.fields[index] for index in enclosing.header.pseudo]
+    found = b"".join(enclosing.get(f).to_bytes((f.width + 15) // 16 * 2, "big") for f in listed)
+    said = chain.segments[position - 1].next
+    number = chain.segments[position - 1].get(said) if said is not None else 0
+    return found + number.to_bytes(16, "big") + length.to_bytes(8, "big")

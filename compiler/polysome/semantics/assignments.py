@@ -111,11 +111,11 @@ def _store_field(
 ) -> list[ir.Statement]:
     instances, text, name = header
     span = node.target.span
-    writable = names._may(x, "packet", span, text) and names.check_field(x, instances, text, name)
-    if not writable or not names.check_valid(x, instances, text, span):
+    if not names._may(x, "packet", span, text) or not names.check_field(x, instances, text, name):
         if not isinstance(value, ir.Expr):
             x._expr(value, None)
         return []
+    names.check_valid(x, instances, text, span)
     assert x.shared.parser is not None
     parser = x.shared.parser
     possible = [i for i in instances if x.mask & parser.having[i]] or [instances[-1]]

@@ -46,7 +46,9 @@ def mend_type(have: t.Type, want: t.Type, ports: Iterable[str]) -> str:
             return f"Give it a unit, for example `{_EXAMPLES[name]}`."
         case t.Bits(), t.Quantity() | t.Address():
             return f"If it is one, write `as {want}`."
-        case t.Quantity() | t.Address(), t.Bits():
+        case t.Quantity(), t.Bits():
+            return f"To use its bare number, write `as {want}`; a literal is written without unit: `64K`."
+        case t.Address(), t.Bits():
             return f"To use its number, write `as {want}`."
         case t.Address("ipv4"), t.Address("ipv6"):
             return "Write `as ipv6`: it becomes ::ffff:a.b.c.d."

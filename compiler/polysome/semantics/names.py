@@ -172,9 +172,9 @@ def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
     elif name in x.scope.blocks:
         mend, message = f"Say what of it: `{name}.…`.", f"`{name}` is a block"
     elif name in x.scope.declared:
-        message = f"`{name}` is not known here yet"
-        why = "Params, config and state are worked out in the order of their declaration, config before state."
-        mend = "Move its declaration up."
+        message = f"the value of `{name}` is not known here"
+        why = "Params and defaults use literals, `const`s and other params, not config or state, and not themselves."
+        mend = "Use a `const` or a param in its place."
     elif name in x.scope.names.types:
         message, mend = f"`{name}` is a type, not a value", hints.a_value_of(x.scope.names.types[name])
     elif _header_prefix(x, name):
@@ -322,8 +322,9 @@ def field_read(x: Expressions, instances: tuple[int, ...], text: str, name: ast.
     """A field of a header, or of whichever header of a group is valid."""
     if not _may(x, "packet", span, f"{text}.{name.text}"):
         return x.wrong(span)
-    if not check_field(x, instances, text, name) or not check_valid(x, instances, text, span):
+    if not check_field(x, instances, text, name):
         return x.wrong(span)
+    check_valid(x, instances, text, span)
     assert x.shared.parser is not None
     parser = x.shared.parser
     possible = [i for i in instances if x.mask & parser.having[i]] or list(instances)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from polysome.ir import program as ir
@@ -30,6 +31,7 @@ def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span
         return ir.Schedule(policy="fifo", cls=default, args=(), options={}, span=nf)
     x = Expressions(shared, scope, frozenset(("packet", "config", "state", "now")))
     x.mask = passing
+    before = shared.report.count
     clauses = Clauses(x, decl.clauses, (*_OPTIONS, *POLICIES), "the schedule", decl.span)
     kind = _policy(x, clauses, decl.span)
     class_expr = _class(cls, clauses, decl.span)
@@ -39,15 +41,26 @@ def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span
     options |= {"unit": unit} if unit == "packets" else {}
     options |= _constants(x, clauses, kind)
     problem = kind.problem(settings(options))
-    if problem is not None:
+    if problem is not None and shared.report.count == before:  # else a clause may only seem to be missing
         shared.report.add(
             "E0701",
             problem,
             clauses.by_name[kind.name].span if kind.name in clauses else decl.span,
             why="Each policy needs its own limits, and takes no others.",
-            mend="`polysome explain E0701` lists the policies with their clauses.",
+            mend=_mend_policy(problem),
         )
     return ir.Schedule(policy=kind.name, cls=class_expr, args=args, options=options, span=decl.span)
+
+
+def _mend_policy(problem: str) -> str:
+    """What to do about what the policy says is wrong."""
+    needs = re.match(r"`\w+` needs `([^`]+)`", problem)
+    takes = re.match(r"`\w+` takes no `([^`]+)`", problem)
+    if needs:
+        return f"Add `{needs[1]}" + ("" if " " in needs[1] else " …") + ";`."
+    if takes:
+        return f"Remove `{takes[1]}`, or choose another policy."
+    return "`polysome explain E0701` lists the policies with their clauses."
 
 
 def settings(options: Any) -> Settings:

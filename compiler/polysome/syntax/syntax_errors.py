@@ -115,7 +115,7 @@ class Listener(ErrorListener):  # type: ignore[misc]
 
     def syntaxError(self, recognizer: Any, offendingSymbol: Any, line: int, column: int, msg: str, e: Any) -> None:
         token = offendingSymbol
-        before = recognizer.getTokenStream().LT(-1)
+        before = recognizer.getTokenStream().tokens[token.tokenIndex - 1] if token.tokenIndex > 0 else None
         known = token.line in self.known or (before is not None and before.line in self.known)
         if known or self.report.count >= MOST_ERRORS:
             return
@@ -125,7 +125,6 @@ class Listener(ErrorListener):  # type: ignore[misc]
         rules = [recognizer.ruleNames[r] for r in _stack(recognizer)]
         if isinstance(e, NoViableAltException) and e.startToken is not token and e.startToken.text in _BY_WORD:
             rules.insert(0, _BY_WORD[e.startToken.text])
-            before = recognizer.getTokenStream().tokens[token.tokenIndex - 1]
         elif rules[0] == "statement" and recognizer._ctx.start.text in _BY_WORD:
             rules.insert(0, _BY_WORD[recognizer._ctx.start.text])
         if rules[0] == "ifExpression" and _literal(recognizer, "else") and before is not None and before.text == "}":

@@ -1,0 +1,7 @@
+use net.l4;
+
+nf firewall {
+  port lan, wan;
+  use nf.conntrack as ct;
+  on packet { ct.opne(); send wan; }
+}

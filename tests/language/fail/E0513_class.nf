@@ -1,0 +1,7 @@
+use net.l4;
+
+nf wire {
+  port lan, wan;
+  schedule { class flow.src, flow.dst; fifo; }
+  on packet { send wan; }
+}
