@@ -18,7 +18,7 @@ from polysome.semantics import calls, hints, names, operators
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.type_resolver import TypeResolver
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import Report, did_you_mean
+from polysome.syntax.diagnostics import Report, one_of
 from polysome.syntax.spans import Span
 
 
@@ -282,7 +282,7 @@ class Expressions:
                 f"there is no type `{node.name.text}`",
                 node.name.span,
                 why="A struct literal begins with the name of a struct.",
-                mend=did_you_mean(node.name.text, self.scope.names.types),
+                mend=one_of(node.name.text, self.scope.names.types),
             )
             return self.wrong(node.span)
         type = self.types.named(node.name.text)
@@ -323,7 +323,7 @@ class Expressions:
                     f"{what} has no member `{name}`",
                     init.name.span,
                     why="Only declared members can be set.",
-                    mend=did_you_mean(name, types),
+                    mend=one_of(name, types),
                 )
                 self._expr(init.value, None)
                 continue

@@ -10,7 +10,7 @@ from polysome.semantics import hints
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
 CHECKSUM_PARTS = ("pseudo", "header", "rest")
@@ -109,7 +109,7 @@ class HeaderBuilder:
                 f"there is no type `{enum.text}`",
                 enum.span,
                 why="`next E` names an enum whose members carry the names of header types.",
-                mend=did_you_mean(enum.text, self.x.scope.names.types),
+                mend=one_of(enum.text, self.x.scope.names.types),
             )
             return None
         type = self.x.types.named(enum.text)
@@ -140,7 +140,7 @@ class HeaderBuilder:
                     f"a checksum covers `pseudo`, `header` and `rest`, not `{part.text}`",
                     part.span,
                     why="These are the parts of a packet that protocols sum up.",
-                    mend=did_you_mean(part.text, CHECKSUM_PARTS),
+                    mend=one_of(part.text, CHECKSUM_PARTS),
                 )
         return ir.Checksum(tuple(p.text for p in mark.parts), mark.zero_is_none)
 
@@ -250,7 +250,7 @@ def header(shared: Shared, scope: NfScope, name: ast.Ident) -> ir.Header | None:
                 f"there is no header type `{name.text}`",
                 name.span,
                 why="Header types are declared with `header`; types, headers and values are three name spaces.",
-                mend=did_you_mean(name.text, scope.names.headers),
+                mend=one_of(name.text, scope.names.headers),
             )
             return None
         shared.headers[name.text] = HeaderBuilder(shared, scope).build(decl)

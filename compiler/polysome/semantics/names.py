@@ -12,7 +12,7 @@ from polysome.ir import types as t
 from polysome.semantics import calls, hints, state_access
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean, listed
+from polysome.syntax.diagnostics import did_you_mean, listed, one_of
 from polysome.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -420,7 +420,7 @@ def _enum_member(x: Expressions, node: ast.Member) -> ir.Expr | None:
             f"enum `{name}` has no member `{node.name.text}`",
             node.name.span,
             why="Only declared members exist.",
-            mend=did_you_mean(node.name.text, [m for m, _ in type.members]),
+            mend=one_of(node.name.text, [m for m, _ in type.members]),
         )
         return x.wrong(node.span)
     return ir.Const(node.span, type, number)

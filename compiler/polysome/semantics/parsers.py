@@ -12,7 +12,7 @@ from polysome.semantics.headers import header, own_fields
 from polysome.semantics.parser_paths import check_progress, check_reads
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
 ACCEPT = -1
@@ -202,7 +202,7 @@ class ParserBuilder:
                 f"the parser has no state `{name.text}`",
                 name.span,
                 why="`goto` and `select` name states of the same parser, or `accept`.",
-                mend=did_you_mean(name.text, [*self.states, "accept"]),
+                mend=one_of(name.text, [*self.states, "accept"]),
             )
             return ACCEPT
         return self._node(_Place(name.text, taken))

@@ -11,7 +11,7 @@ from polysome.ir import types as t
 from polysome.semantics import calls, property_packets, property_runs, state_access
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import one_of
 
 if TYPE_CHECKING:
     from polysome.semantics.property_expressions import PropertyExpressions
@@ -63,7 +63,7 @@ def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
         f"there is no function `{name}`",
         node.callee.span,
         why="In a property, functions are `fn`s, builtins, and what section 12 of the manual adds.",
-        mend=did_you_mean(name, [*FUNCTIONS, *calls.BUILTINS, *fns]),
+        mend=one_of(name, [*FUNCTIONS, *calls.BUILTINS, *fns]),
     )
     return x.wrong(node.span)
 

@@ -16,7 +16,7 @@ from polysome.semantics import (
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
 
@@ -114,7 +114,7 @@ class PropertyExpressions(Expressions):
             f"there is no `{node.text}` here",
             node.span,
             why="Names run over `trace`, `emitted`, config and collections of a packet.",
-            mend=did_you_mean(node.text, known),
+            mend=one_of(node.text, known),
         )
         return self.wrong(node.span)
 

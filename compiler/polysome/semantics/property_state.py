@@ -13,7 +13,7 @@ from polysome.semantics import names, property_packets, state_access
 from polysome.semantics.property_packets import Path
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def unknown(x: PropertyExpressions, scope: NfScope, name: ast.Ident) -> ir.Expr:
         f"there is no state or config `{name.text}`",
         name.span,
         why="`before` and `after` lead to what the NF, or a block in it, declares in `state` and with `config`.",
-        mend=did_you_mean(name.text, [*scope.state, *scope.indexes, *scope.config, *scope.blocks]),
+        mend=one_of(name.text, [*scope.state, *scope.indexes, *scope.config, *scope.blocks]),
     )
     return x.wrong(name.span)
 
@@ -100,7 +100,7 @@ def no_member(x: PropertyExpressions, decl: ir.AnyState, name: ast.Ident) -> ir.
         f"`{decl.name}` has no member `{name.text}`",
         name.span,
         why="State has the members and methods of its kind.",
-        mend=did_you_mean(name.text, known),
+        mend=one_of(name.text, known),
     )
     return x.wrong(name.span)
 

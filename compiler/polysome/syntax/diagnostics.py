@@ -100,6 +100,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return ""
 
 
+def one_of(word: str, known: Iterable[str]) -> str:
+    """The known word that was most likely meant, or else all that there are: never empty."""
+    names = sorted(set(known) - {word})
+    return did_you_mean(word, names) or (
+        f"There are: {listed(names)}." if names else "There are none yet: declare one."
+    )
+
+
 def listed(names: Iterable[str]) -> str:
     """Names in quotes, with commas; if they are many, the first of them."""
     shown: list[str] = []
