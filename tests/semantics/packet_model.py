@@ -8,6 +8,7 @@ header), 2784, 7348, IEEE 802.1Q. Byte for byte, so it also says that nothing el
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Address, IPv6Address
 
@@ -29,7 +30,7 @@ def written(data: bytes, error: int) -> int:
 
 
 @dataclass
-class Layer:
+class Layer(ABC):
     """A header. `said`: what the header before says follows (None: what the standard says for this layer).
 
     `error` is how far its checksum is from the right one.
@@ -41,8 +42,9 @@ class Layer:
     def number(self, table: dict[str, int], fallback: int) -> int:
         return table.get(type(self).__name__, fallback) if self.said is None else self.said
 
+    @abstractmethod
     def encode(self, rest: list[Layer], around: Around) -> bytes:
-        raise NotImplementedError
+        """The header, and all that follows it."""
 
 
 @dataclass

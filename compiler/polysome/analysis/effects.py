@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from polysome.analysis.words import duration
 from polysome.ir import program as ir
@@ -98,6 +99,7 @@ class Effects:
     lacking: Verdict | None
 
 
+@lru_cache(maxsize=1)  # the checks and what is printed ask for the same
 def effects(program: ir.Program) -> Effects:
     """What every handler of the program does."""
     found = []

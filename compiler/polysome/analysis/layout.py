@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from polysome.analysis.paths import FieldKey, Operation, Sending, distinguishing, popped, sending
 from polysome.analysis.payload_sums import needs_payload
@@ -129,6 +130,7 @@ class Layout:
         return sum(c.number is not None for c in self.classes)
 
 
+@lru_cache(maxsize=1)  # the checks and what is printed ask for the same
 def layout(program: ir.Program) -> Layout:
     """The frames of every parse class; numbers go on beyond 255 if there are more, which `analyse` reports."""
     table = ByteTable(program.parser)

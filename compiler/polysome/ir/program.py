@@ -337,9 +337,9 @@ class Traffic:
     new: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A checked NF."""
+    """A checked NF; compares by identity."""
 
     name: str
     doc: str
