@@ -156,3 +156,14 @@ def test_a_capture_without_packets(tmp_path: Path) -> None:
     empty.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
     found = json.loads(polysome("run", SPEC, "--in", empty, "--config", CONFIG, "--json").output)
     assert (found["packets_in"], found["sent"], found["held"]) == (0, 0, 0)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_code_3_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
+    header, packets = CAPTURE.read_bytes()[:24], CAPTURE.read_bytes()[24:]
+    long = tmp_path / "long.pcap"
+    long.write_bytes(header + packets * 60)  # more than the writer's buffer holds
+    for capture in (CAPTURE, long):
+        result = polysome("run", SPEC, "--in", f"clients={capture}", "--config", CONFIG, "--out", "/dev/full")
+        assert result.exit_code == 3
+        assert result.output.count("No space left on device") == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -80,6 +80,11 @@ def run(
     try:
         with _progress(merged) as advance:
             problem = _feed(machine, merged, gaps, changes, output, advance)
+    except CaptureError as error:  # of the output; what is wrong with an input is returned
+        with suppress(CaptureError):  # closing keeps what was written, and would fail for the same reason
+            if writer is not None:
+                writer.close()
+        fail(ENVIRONMENT, str(error))
     finally:
         if writer is not None:
             _close(writer)

@@ -288,8 +288,3 @@ def total(items: tuple[Type, ...]) -> int | None:
     """Sum of the widths, or None if one has none."""
     widths = [width(i) for i in items]
     return None if None in widths else sum(w for w in widths if w is not None)
-
-
-def is_number(t: Type) -> bool:
-    """bit<N> or an enum with a declared width, which converts to it."""
-    return isinstance(t, (Bits, Literal)) or (isinstance(t, Enum) and t.width is not None)

@@ -151,8 +151,3 @@ def _store(entry: Path, tree: ast.File) -> None:
         scratch.replace(entry)
     except (OSError, RecursionError):
         pass
-
-
-def entire(file: str) -> Span:
-    """A span for messages about a file as a whole."""
-    return Span(file, 0, 0)
