@@ -230,6 +230,13 @@ def test_L2_5_ties_go_in_command_line_order(tmp_path: Path) -> None:
     assert [d for _, _, d in merged((None, two), (None, one))] == [b"x", b"a", b"b"]
 
 
+def test_L2_6_a_gap_of_just_the_limit_stays_and_one_more_nanosecond_is_shortened() -> None:
+    exact, above = Gaps(1000), Gaps(1000)
+    assert [exact.time(t) for t in (0, 1000, 1500)] == [0, 1000, 1500]
+    assert [above.time(t) for t in (0, 1001, 1500)] == [0, 1000, 1499]  # 1 ns is taken out, for all that follow
+    assert (exact.shortened, above.shortened) == (0, 1)
+
+
 def test_L2_6_longer_gaps_are_shortened_and_all_that_follows_is_shifted() -> None:
     gaps = Gaps(100)
     #        first, gap 100: kept, gap 150 → 100 (shift 50), gap 10, gap 1000 → 100 (shift 950), gap 0
