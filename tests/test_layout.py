@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "analysis": {"analysis", "ir", "kinds", *SPANS},
     "config": {"config", "ir", "kinds", "syntax.literals", *SPANS},
     "interp": {"interp", "ir", "kinds", "config", "captures", "analysis", *SPANS},
+    "testing": {"testing", "captures", "syntax", "ir", "kinds", "semantics", "analysis", "config", "interp", "resources"},
     "explain": {"explain"},
     "passes": {"ir", "analysis", "interp"},
     "cli": ANY,

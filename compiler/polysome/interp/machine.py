@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from polysome.interp import support
 from polysome.interp.apply import apply
@@ -80,6 +80,9 @@ class _Copies:
 class Machine:
     """Runs one program on one trace."""
 
+    states_type: ClassVar[type[States]] = States
+    scalars_type: ClassVar[type[dict[str, Any]]] = dict
+
     def __init__(
         self, program: ir.Program, config: ConfigTables, sink: Sink, generated: Generated | None = None
     ) -> None:
@@ -94,9 +97,9 @@ class Machine:
         self._pending: dict[int, _Copies] = {}
         seed = key_of_seed(program.params["seed"][1])
         self._hash64: Callable[[bytes], int] = lambda data: siphash(seed, data)
-        self.scalars: dict[str, Any] = {}
+        self.scalars: dict[str, Any] = self.scalars_type()
         self._functions = self._load(generated or generate(program))
-        self.states = States(program, self)
+        self.states = self.states_type(program, self)
         kind = POLICIES[program.schedule.policy]
         self._policy = kind.make(Settings(**program.schedule.options), self._leave, self._drop_item)  # type: ignore[arg-type]
         self._handlers: dict[int, Callable[[Packet], Any]] = {
@@ -147,6 +150,11 @@ class Machine:
         self._until(now)
         self.clock.now = now
         self._packet(port, data)
+
+    def advance(self, time: int) -> None:
+        """Time moves on to `time`, if that is later: everything due at or before it happens."""
+        self._until(time)
+        self.clock.now = max(self.clock.now, time)
 
     def finish(self) -> None:
         """The end of the trace: what is due at the last packet's time still happens."""
@@ -212,24 +220,31 @@ class Machine:
         self.counters.packets_in += 1
         handler = self._handlers.get(port)
         if handler is None:
-            self.counters.drop(NO_HANDLER)
+            self._drop(self.counters.packets_in - 1, NO_HANDLER)
             return
         p = self.parse(port, data)
-        try:
-            if self._passing is not None and tuple(p.path) not in self._passing:
-                verdict = self._functions["lacking"](p)
-            else:
-                verdict = handler(p)
-        except Trap as trap:
-            verdict = trap.reason
-        finally:
-            self.states.settle()
+        verdict = self._decide(p, handler)
         if isinstance(verdict, str):
-            self.counters.drop(verdict)
+            self._drop(p.order, verdict)
         elif p.short:
-            self.counters.drop(SHORT_FRAME)
+            self._drop(p.order, SHORT_FRAME)
         else:
             self._schedule(p, verdict)
+
+    def _decide(self, p: Packet, handler: Callable[[Packet], Any]) -> Any:
+        """The verdict: a port, a set of ports, or the reason of a drop."""
+        try:
+            if self._passing is not None and tuple(p.path) not in self._passing:
+                return self._functions["lacking"](p)
+            return handler(p)
+        except Trap as trap:
+            return trap.reason
+        finally:
+            self.states.settle()
+
+    def _drop(self, order: int, reason: str) -> None:
+        """No copy of packet `order` leaves."""
+        self.counters.drop(reason)
 
     def parse(self, port: int, data: bytes) -> Packet:
         """The packet with its headers found."""
@@ -256,9 +271,9 @@ class Machine:
     def _schedule(self, p: Packet, verdict: int | frozenset[int]) -> None:
         """Hand the packet, once for each port, to the schedule."""
         ports: Iterable[int] = (verdict,) if isinstance(verdict, int) else sorted(verdict)
-        data = apply(self.program, p)
+        data = self._apply(p)
         if verdict == frozenset():
-            self.counters.drop(EMPTY_SET)
+            self._drop(p.order, EMPTY_SET)
             return
         if self._idle_policy:
             for port in ports:
@@ -269,7 +284,7 @@ class Machine:
         try:
             args = self._functions["policy_args"](p)
         except Trap as trap:
-            self.counters.drop(trap.reason)
+            self._drop(p.order, trap.reason)
             return
         cls = self._functions["order_class"](p)
         ports = tuple(ports)
@@ -277,6 +292,10 @@ class Machine:
         size = max(len(data), 14)
         for port in ports:
             self._policy.offer(Item(copies, port, size, cls, p.order, args), self.clock.now)
+
+    def _apply(self, p: Packet) -> bytes:
+        """The packet as it leaves."""
+        return apply(self.program, p)
 
     def _leave(self, item: Item, time: int) -> None:
         copies: _Copies = item.packet
@@ -291,7 +310,7 @@ class Machine:
         copies: _Copies = item.packet
         self._one_less(copies)
         if copies.waiting == 0 and not copies.sent:
-            self.counters.drop(reason)
+            self._drop(copies.order, reason)
 
     def _one_less(self, copies: _Copies) -> None:
         copies.waiting -= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from polysome.interp import support
 from polysome.interp.code import safe_name
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 class States:
     """All state of one machine."""
+
+    map_type: ClassVar[type[FlowMap]] = FlowMap
+    pool_type: ClassVar[type[Pool]] = Pool
+    array_type: ClassVar[type[Array]] = Array
 
     def __init__(self, program: ir.Program, machine: Machine) -> None:
         self.program, self.machine = program, machine
@@ -49,7 +53,7 @@ class States:
             case ir.MapDecl():
                 self._map(decl)
             case ir.ArrayDecl(name=name, size=size, initial=initial):
-                self.objects[name] = Array(name, size, initial)
+                self.objects[name] = self.array_type(name, size, initial)
             case ir.ScalarDecl(name=name, initial=initial):
                 self.machine.scalars[name] = initial
             case ir.KindDecl(name=name, kind=kind, options=options, params=params):
@@ -66,14 +70,14 @@ class States:
                 for a in decl.axes
             ]
 
-        self.objects[decl.name] = Pool(decl.name, domain)
+        self.objects[decl.name] = self.pool_type(decl.name, domain)
         self.pools.append(self.objects[decl.name])
 
     def _map(self, decl: ir.MapDecl) -> None:
         functions = self.machine.functions
         name = safe_name(decl.name)
         pools = [(path, self.objects[pool]) for path, pool in _owned(decl.value)] if decl.value else []
-        m = FlowMap(
+        m = self.map_type(
             name=decl.name,
             capacity=decl.capacity,
             now=lambda: self.clock.now,

@@ -20,7 +20,7 @@ FOREVER = 1 << 64  # longer than any clock of 64 bits runs
 NESTING = 8  # an `on end` may end further entries of its own map this deep
 
 
-class _Entry:
+class Entry:
     __slots__ = ("age", "ended", "idle", "index_keys", "key", "seq", "used", "value", "written")
 
     def __init__(self, key: Hashable, seq: int) -> None:
@@ -75,17 +75,17 @@ class FlowMap:
         self._on_end = on_end
         self._index_names = {index: i for i, index in enumerate(indexes or {})}
         self._index_exprs = list((indexes or {}).values())
-        self._indexes: list[dict[Hashable, _Entry]] = [{} for _ in self._index_exprs]
+        self._indexes: list[dict[Hashable, Entry]] = [{} for _ in self._index_exprs]
         self._claim = claim
         self._release = release
         self._alive = alive
         self._idle_varies = callable(idle)
         self._expires = idle is not None or age is not None
-        self._entries: dict[Hashable, _Entry] = {}  # a dict keeps insertion order
+        self._entries: dict[Hashable, Entry] = {}  # a dict keeps insertion order
         self._inserted = 0
-        self._by_due: LazyHeap[_Entry] = LazyHeap(_Entry.due)
+        self._by_due: LazyHeap[Entry] = LazyHeap(Entry.due)
         by_write = idle is None and age is not None
-        self._by_use: LazyHeap[_Entry] = LazyHeap((lambda e: e.written) if by_write else (lambda e: e.used))
+        self._by_use: LazyHeap[Entry] = LazyHeap((lambda e: e.written) if by_write else (lambda e: e.used))
         self._depth = 0
 
     # Reading
@@ -190,10 +190,10 @@ class FlowMap:
 
     # Within
 
-    def _reads(self, entry: _Entry) -> bool:
+    def _reads(self, entry: Entry) -> bool:
         return self._alive is None or self._alive(entry.value)
 
-    def _use(self, entry: _Entry) -> None:
+    def _use(self, entry: Entry) -> None:
         if not self._idle_varies:
             entry.used = self._now()
             return
@@ -203,7 +203,7 @@ class FlowMap:
         self._reschedule(entry, due)
 
     def _insert(self, key: Hashable, value: Any, index_keys: tuple[Hashable, ...]) -> None:
-        entry = self._entries[key] = _Entry(key, self._inserted)
+        entry = self._entries[key] = Entry(key, self._inserted)
         self._inserted += 1
         self._write(entry, value, index_keys)
         if self._expires:
@@ -211,7 +211,7 @@ class FlowMap:
         if self._when_full == "evict":
             self._by_use.push(entry, self._entries.values())
 
-    def _overwrite(self, entry: _Entry, value: Any, index_keys: tuple[Hashable, ...]) -> None:
+    def _overwrite(self, entry: Entry, value: Any, index_keys: tuple[Hashable, ...]) -> None:
         due, old = entry.due(), entry.value
         self._drop_index_keys(entry)
         self._write(entry, value, index_keys)
@@ -219,7 +219,7 @@ class FlowMap:
         if self._release is not None:
             self._release(old)
 
-    def _write(self, entry: _Entry, value: Any, index_keys: tuple[Hashable, ...]) -> None:
+    def _write(self, entry: Entry, value: Any, index_keys: tuple[Hashable, ...]) -> None:
         entry.value = value
         entry.used = entry.written = self._now()
         entry.idle = _length(self._idle, entry)
@@ -228,7 +228,7 @@ class FlowMap:
         for index, index_key in zip(self._indexes, index_keys, strict=True):
             index[index_key] = entry
 
-    def _reschedule(self, entry: _Entry, due: int) -> None:
+    def _reschedule(self, entry: Entry, due: int) -> None:
         if entry.due() < due:
             self._by_due.push(entry, self._entries.values())
 
@@ -250,7 +250,7 @@ class FlowMap:
                 self._release(value)
             raise
 
-    def _end(self, entry: _Entry, why: int) -> None:
+    def _end(self, entry: Entry, why: int) -> None:
         if self._depth == NESTING:
             raise Trap(f"on end of {self.name} nested too deep")
         del self._entries[entry.key]
@@ -277,13 +277,13 @@ class FlowMap:
                 raise Trap(f"index {name} of {self.name} taken")
         return index_keys
 
-    def _drop_index_keys(self, entry: _Entry) -> None:
+    def _drop_index_keys(self, entry: Entry) -> None:
         for index, index_key in zip(self._indexes, entry.index_keys, strict=True):
             if index.get(index_key) is entry:  # an entry whose row is gone may have lost its place to another
                 del index[index_key]
 
 
-def _length(span: Span, entry: _Entry) -> int:
+def _length(span: Span, entry: Entry) -> int:
     if span is None:
         return FOREVER
     return max(1, span if isinstance(span, int) else span(entry.key, entry.value))

@@ -1,0 +1,30 @@
+"""All nodes of a typed program or a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+from polysome.ir.expressions import Node
+
+
+def walk(value: Any) -> Iterator[Node]:
+    """Every Node in `value` (a node, or tuples, mappings, dataclasses of them), outer ones first, in source order."""
+    if isinstance(value, Node):
+        yield value
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from walk(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from walk(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for name in _parts(type(value)):
+            yield from walk(getattr(value, name))
+
+
+@lru_cache(maxsize=256)
+def _parts(type: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(type) if f.name not in ("span", "type"))

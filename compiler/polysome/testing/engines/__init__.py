@@ -1,0 +1,10 @@
+"""The engines. A new one is a module here and a line in ENGINES."""
+
+from __future__ import annotations
+
+from polysome.testing.engines.base import Engine
+from polysome.testing.engines.interp import Interp
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Interp(),)}
+
+__all__ = ["ENGINES", "Engine"]

@@ -1,0 +1,78 @@
+"""One run that properties judge, and what they say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from polysome.syntax.spans import Span
+from polysome.testing.engines import ENGINES, Engine
+from polysome.testing.options import RunOptions, Unsupported
+from polysome.testing.record import Record
+from polysome.testing.spec import Spec
+from polysome.testing.trace import Trace
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A property does not hold. `packets`: numbers of those it is about, in order of the property's names.
+
+    `said`: what was expected and what was found, a line each, for a person who knows networks and not this project.
+    `span`: the line of the spec that expects it, None for built-in properties.
+    """
+
+    packets: tuple[int, ...]
+    said: tuple[str, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The first failure, if there is one. `cases`: how often the property's conditions were met, so that something was
+    tested; `skipped`: why nothing could be tested (an engine that is not here).
+    """
+
+    failure: Failure | None
+    cases: int
+    skipped: str | None = None
+
+
+class Property(Protocol):
+    """What can be expected of every run. `name`: of the spec's own, `nat.injective` from a library, `built-in name`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def doc(self) -> str:
+        """What it promises an operator."""
+
+    def judge(self, execution: Execution) -> Judgement: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """`record` is what `engine` did with `trace`. `rerun` runs the trace that `decide` saw again, once per options."""
+
+    spec: Spec
+    engine: Engine
+    trace: Trace
+    record: Record
+    _again: dict[tuple[str, RunOptions], Record] = field(default_factory=dict)
+
+    def rerun(self, options: RunOptions, engine: str | None = None) -> Record:
+        """Raises Unsupported if the engine is not here or has no such options."""
+        name = engine or self.engine.name
+        if name not in ENGINES:
+            raise Unsupported(f"there is no engine `{name}` yet")
+        if (lacking := ENGINES[name].missing()) is not None:
+            raise Unsupported(lacking)
+        key = (name, options)
+        if key not in self._again:
+            self._again[key] = ENGINES[name].run(self.spec, self.record.decided(), options)
+        return self._again[key]
+
+
+def execute(spec: Spec, trace: Trace, engine: Engine) -> Execution:
+    """Runs the trace."""
+    return Execution(spec, engine, trace, engine.run(spec, trace, RunOptions()))
