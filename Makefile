@@ -70,6 +70,17 @@ format: $(READY) ## Format the code and mend what ruff can mend
 bench: $(READY) ## Measure `polysome run` against reading the same capture with dpkt
 	@$(BIN)/python tests/bench/bench_run.py $(ARGS)
 
+.PHONY: campaign
+campaign: $(READY) ## Test every example for a minute, with coverage of its lines; ARGS='--seed 7' goes on elsewhere
+	@for spec in examples/*/*.nf; do \
+	    $(BIN)/polysome test "$$spec" --seconds 60 --out $(OUT)/counterexamples --database $(OUT)/failed $(ARGS) && \
+	    $(BIN)/polysome test "$$spec" --coverage --seconds 60 | tail -3 || exit 1; \
+	done
+
+.PHONY: mutants
+mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first' tries some
+	@$(BIN)/python -m tests.properties.mutants.report $(ARGS)
+
 .PHONY: golden
 golden: $(READY) ## Write the expected outputs of the golden tests anew; read the diff before you commit it
 	@$(BIN)/python -m pytest -q --update-golden $(ARGS)

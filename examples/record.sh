@@ -9,11 +9,11 @@
 #
 # Run as root. Nothing outside the namespaces is touched, and all of it is removed at the end.
 # Needs (Debian): iproute2 ethtool tcpdump nftables nginx-light curl dnsmasq-base bind9-dnsutils
-#                 iperf3 iputils-ping netcat-openbsd procps python3
+#                 iperf3 iputils-ping netcat-openbsd openssl procps python3
 
 set -euo pipefail
 
-readonly ALL="forwarder acl dns_guard load_balancer nat firewall policer shaper reframer telemetry bridge router6 vxlan_gateway"
+readonly ALL="forwarder acl dns_guard port_scan slim_dpi conn_limiter load_balancer nat firewall policer shaper reframer telemetry bridge router6 vxlan_gateway"
 readonly PREFIX="record$$"            # namespaces are called record<pid>-<name>
 
 if [ $# -lt 1 ] || [[ $1 == -* ]]; then
@@ -30,7 +30,7 @@ done
 [ "$(id -u)" = 0 ] || { echo "$0: must run as root (it makes network namespaces)" >&2; exit 1; }
 missing=
 export PATH=$PATH:/usr/sbin:/sbin
-for tool in ip ss sysctl ethtool tcpdump nft nginx curl dnsmasq dig iperf3 ping nc python3; do
+for tool in ip ss sysctl ethtool tcpdump nft nginx curl dnsmasq dig iperf3 ping nc openssl python3; do
   command -v "$tool" >/dev/null || missing+=" $tool"
 done
 [ -z "$missing" ] || { echo "$0: missing:$missing (see the list of packages at the top of this file)" >&2; exit 1; }
@@ -210,6 +210,14 @@ NGINX
   wait_for in_ns "$1" curl -s -o /dev/null http://127.0.0.1/p1
 }
 
+# secure_web NS PORT: a web page over TLS.
+secure_web() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=www.example.net -days 3650 \
+    -keyout "$WORK/key.pem" -out "$WORK/certificate.pem" 2>/dev/null
+  daemon "$1" openssl s_server -accept "$2" -cert "$WORK/certificate.pem" -key "$WORK/key.pem" -www
+  wait_for listens "$1" "$2"
+}
+
 # resolver NS: dnsmasq, which knows hosts of example.net and the large name big.example.net.
 resolver() {
   local i texts=()
@@ -221,6 +229,7 @@ resolver() {
   wait_for in_ns "$1" dig +tries=1 +time=1 @127.0.0.1 www.example.net
 }
 
+listens() { in_ns "$1" ss -Hltn "sport = :$2" | grep -q .; }
 fetch() { local name=$1; shift; in_ns "$name" curl -s -o /dev/null --max-time 10 "$@" 2>/dev/null; }
 fetch_many() { local name=$1; shift; fetch "$name" --parallel --parallel-immediate --parallel-max 20 "$@"; }
 ask() { local name=$1 server=$2; shift 2; in_ns "$name" dig +tries=1 +time=2 +ignore "@$server" "$@" >/dev/null; }

@@ -67,6 +67,89 @@ dns_guard() {
   part dns replies "ether src $INSIDE_MAC"
 }
 
+# clients: two ordinary clients of two servers, and one that tries which ports are open.
+port_scan() {
+  two_sides 192.0.2.1 198.51.100.1 198.51.100.20
+  local i port
+  for i in 10 11 12; do host "h$i" "192.0.2.$i"; done
+  ip_in server addr add 198.51.100.21/24 dev eth0
+  never_ask nf outside 198.51.100.21 $SERVER_MAC
+  web server
+  resolver server
+  capture nf inside clients -Q in
+  fetch_many h10 "http://198.51.100.20/p[1-4]"
+  fetch h11 http://198.51.100.21/p3
+  for port in 22 80 443 445 3306 3389 5432 8080; do
+    in_ns h12 nc -z -w 1 198.51.100.20 "$port" || true
+    [ "$port" != 443 ] || fetch h10 http://198.51.100.21:8080/p1
+    [ "$port" != 3306 ] || ask h12 198.51.100.20 www.example.net
+  done
+  for port in 22 445; do in_ns h12 nc -z -w 1 198.51.100.21 "$port" || true; done
+  fetch h12 http://198.51.100.20/p2                      # one of the ports that it had tried
+  fetch_many h11 "http://198.51.100.20/p[5-6]"
+  echo_request h12 -c 1 198.51.100.20
+  end_captures
+}
+
+# mixed: both directions of HTTP, TLS, SSH and DNS, not always at their usual ports.
+slim_dpi() {
+  two_sides 192.168.1.1 198.51.100.1 198.51.100.20
+  host h10 192.168.1.10
+  host h11 192.168.1.11
+  web server
+  secure_web server 443
+  resolver server
+  local port
+  for port in 22 2222; do
+    daemon server sh -c "printf 'SSH-2.0-OpenSSH_9.2p1\r\n' | nc -l -q 1 198.51.100.20 $port"
+    wait_for listens server "$port"
+  done
+  daemon server sh -c "printf '220 mail.example.net ESMTP\r\n' | nc -l -q 1 198.51.100.20 25"
+  wait_for listens server 25
+  capture nf inside mixed
+  fetch h10 http://198.51.100.20/p3
+  fetch h11 http://198.51.100.20:8080/p1
+  fetch h10 --insecure https://198.51.100.20/
+  for port in 22 2222; do greet h11 'SSH-2.0-OpenSSH_9.7' 198.51.100.20 "$port"; done
+  greet h10 'EHLO h10.example.net' 198.51.100.20 25
+  ask h10 198.51.100.20 www.example.net
+  ask h11 198.51.100.20 mail.example.net AAAA
+  fetch h11 -X PROPFIND http://198.51.100.20/p1 || true
+  echo_request h10 -c 1 198.51.100.20
+  datagram h11 198.51.100.20 9
+  end_captures
+}
+
+greet() { local name=$1 text=$2; shift 2; printf '%s\r\n' "$text" | in_ns "$name" nc -q 1 -w 1 "$@" >/dev/null || true; }
+
+# clients and servers: two clients of a web server. The router lets no more than four connections of a client through
+# at a time, and drops the SYNs of more.
+conn_limiter() {
+  two_sides 192.0.2.1 198.51.100.1 198.51.100.20
+  host c11 192.0.2.11
+  host c12 192.0.2.12
+  web server
+  in_ns nf nft -f - <<NFT
+table ip limiter {
+  set connections { type ipv4_addr; flags dynamic; }
+  chain forward {
+    type filter hook forward priority filter;
+    iifname inside ct state new add @connections { ip saddr ct count over 4 } drop
+  }
+}
+NFT
+  capture nf inside both
+  fetch_many c11 "http://198.51.100.20/p[1-3]"
+  together \
+    fetch_many c11 --max-time 2 "http://198.51.100.20/p[1-6]" -- \
+    fetch_many c12 "http://198.51.100.20/p[7-9]" || true
+  fetch c11 http://198.51.100.20/p7
+  echo_request c11 -c 1 198.51.100.20
+  end_captures
+  part both clients "ether dst $INSIDE_MAC"
+  part both servers "ether src $INSIDE_MAC"
+}
+
 # clients: what four clients send to the VIP.
 load_balancer() {
   two_sides 192.0.2.1 10.0.0.1 10.0.0.100
@@ -206,8 +289,7 @@ PYTHON
   end_captures
 }
 
-iperf_server() { daemon "$1" iperf3 -s -1 -p "$2"; wait_for iperf_listens "$1" "$2"; }
-iperf_listens() { in_ns "$1" ss -Hltn "sport = :$2" | grep -q .; }
+iperf_server() { daemon "$1" iperf3 -s -1 -p "$2"; wait_for listens "$1" "$2"; }
 iperf() { local name=$1; shift; in_ns "$name" iperf3 -c 198.51.100.20 "$@" >/dev/null; }
 
 # subscribers: three subscribers send UDP at 100, 300 and 900 kbit/s for about 0.4 s.

@@ -15,6 +15,7 @@ nf bridge {
   port p1, p2, p3;
   param pvid:   bit<12>  = 1;
   param ageing: duration = 300s;                             // 802.1Q, table 8-6
+  use test.bridge;
 
   relevant ethernet.{src, dst}, vlan.vid when vlan else drop "runt";
 
@@ -42,17 +43,11 @@ nf bridge {
     send station;
   }
 
-  /// No frame leaves by the port it came in.
-  property never_back {
-    for p in trace where p.sent expect not (p.in_port in p.ports);
-  }
-
-  /// A station that was heard, and not since then at another port, gets its frames there and nowhere else.
-  property known_is_not_flooded {
-    for p, q in trace where p.sent and q.sent and q.in.ethernet.dst == p.in.ethernet.src and q.at - p.at < ageing
-      and not p.in.vlan and not q.in.vlan and not evicted((pvid, p.in.ethernet.src))
-      and not (exists r in trace where r.at >= p.at and r.at <= q.at and r.in_port != p.in_port
-               and r.in.ethernet.src == p.in.ethernet.src)
-    expect q.out_port == p.in_port;
+  /// VLANs are apart: a station that was not heard in this VLAN is unknown in it, and its frames go everywhere.
+  property apart {
+    for q in trace where q.sent and q.in.vlan and not (q.in.vlan.vid in {0, pvid}) and not is_group(q.in.ethernet.dst)
+      and not (exists p in trace where p.number <= q.number and p.in.vlan.vid == q.in.vlan.vid
+               and p.in.ethernet.src == q.in.ethernet.dst)
+    expect q.ports == ports - q.in_port;
   }
 }

@@ -7,6 +7,7 @@ nf load_balancer {
   port clients, servers;
   param vip: ipv4 = 10.0.0.100;
   config backends: list<Backend>;
+  use test.load_balancer { idle: 30s };
 
   relevant ipv4.{src, dst, protocol}, l4.{sport, dport} else drop "not TCP or UDP over IPv4";
 
@@ -27,19 +28,6 @@ nf load_balancer {
     ipv4.dst = backend.ip;
     ethernet.dst = backend.mac;
     send backend.uplink;
-  }
-
-  property affinity {
-    for p, q in trace where p.sent and q.sent and p.flow == q.flow and no_gap(p.flow, 30s) and not evicted(p.flow)
-    expect p.out.ipv4.dst == q.out.ipv4.dst;
-  }
-
-  /// Who changes the server has lost the old one: when backends come and go, no other flow moves.
-  property minimal_disruption {
-    for p, q in trace where p.sent and q.sent and p.flow == q.flow and no_gap(p.flow, 30s) and not evicted(p.flow)
-      and p.out.ipv4.dst != q.out.ipv4.dst
-    expect exists r in trace where r.at >= p.at and r.at <= q.at
-      and not (exists b in r.before.backends where b.ip == p.out.ipv4.dst);
   }
 
   property only_to_backends {

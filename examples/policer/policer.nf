@@ -13,6 +13,7 @@ nf policer {
   param yellow: bit<6> = 12;                           // AF12 (RFC 2597, section 6)
   config plans: map<ipv4, Plan>;
   config default_plan: Plan;
+  use test.marker;
 
   relevant ipv4.{src, total_length} when ipv4;
 
@@ -36,11 +37,12 @@ nf policer {
 
   /// In no window does a subscriber of the default plan get more than PBS and what PIR gives.
   property never_above_the_peak {
-    for p, q in trace where p.sent and q.sent and p.in_port == subscribers and p.at < q.at
-      and p.in.ipv4 and not (p.in.ipv4.src in plans) and not evicted(p.in.ipv4.src)
-    expect (max(sum(r in trace where r.sent and r.in_port == subscribers and r.in.ipv4 and r.flow.src == p.flow.src
-                      and r.at >= p.at and r.at <= q.at: r.in.ipv4.total_length as bytes), default_plan.pbs)
-            - default_plan.pbs) / (q.at - p.at) <= default_plan.pir;
+    for p, q in trace where p.sent and q.sent and p.in_port == subscribers and p.at < q.at and p.changes == q.changes
+      and p.in.ipv4 and not (p.in.ipv4.src in p.before.plans) and not ended(p.in.ipv4.src, p.at..q.at + 1ns)
+    let plan = p.before.default_plan;
+    expect (max(sum(r in trace where r.sent and r.in_port == subscribers and r.in.ipv4.src == p.in.ipv4.src
+                      and r.number >= p.number and r.number <= q.number: r.in.ipv4.total_length as bytes), plan.pbs)
+            - plan.pbs) / (q.at - p.at) <= plan.pir;
   }
 
   /// Only the drop precedence ever changes.

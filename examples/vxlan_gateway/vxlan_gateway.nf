@@ -7,6 +7,7 @@ struct Vtep { vni: bit<24>, ip: ipv4, mac: mac, gateway: mac, flood: ipv4 }
 nf vxlan_gateway {
   port access, fabric;
   config vtep: Vtep;
+  use test.tunnel;
 
   relevant outer.ethernet.dst, outer.ipv4.{src, dst} when vxlan, vxlan.vni when vxlan,
            inner.ethernet.src when inner.ethernet, flow;

@@ -28,18 +28,18 @@ def test_the_load_balancer() -> None:
     p = check(ROOT / "examples/load_balancer/load_balancer.nf", Report())
     h = handler(p, "on packet from clients, servers")
     assert accesses(p, h) == [
-        ("read", "sticky", "flow", 21, True, 1),
-        ("read", "backends", "", 22, True, 1),
-        ("read", "turn", "", 22, True, 1),
-        ("read", "backends", "", 22, True, 1),
+        ("read", "sticky", "flow", 22, True, 1),
+        ("read", "backends", "", 23, True, 1),
         ("read", "turn", "", 23, True, 1),
-        ("write", "turn", "", 23, True, 1),
-        ("insert", "sticky", "flow", 24, True, 1),
+        ("read", "backends", "", 23, True, 1),
+        ("read", "turn", "", 24, True, 1),
+        ("write", "turn", "", 24, True, 1),
+        ("insert", "sticky", "flow", 25, True, 1),
     ]
     assert [a.table for a in h.accesses] == [False, True, False, True, False, False, False]
     assert [(v.kind, v.what, line(p, v.span)) for v in h.verdicts] == [
-        ("drop", "not for the VIP", 20),
-        ("send", "backend.uplink", 29),
+        ("drop", "not for the VIP", 21),
+        ("send", "backend.uplink", 30),
     ]
     lacking = effects(p).lacking
     assert lacking is not None and (lacking.kind, lacking.what) == ("drop", "not TCP or UDP over IPv4")

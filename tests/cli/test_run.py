@@ -68,7 +68,7 @@ def test_config_changes_over_time(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     events.write_text('{"at": "0s", "set": {"backends": []}}\n')
     found = json.loads(run("--json", "--events", events).output)
-    assert found["dropped"]["division by zero (load_balancer.nf:22)"] == 220
+    assert found["dropped"]["division by zero (load_balancer.nf:23)"] == 220
     assert found["sent"] == 0
 
 

@@ -24,6 +24,7 @@ from polysome.interp.code import Generated, generate
 from polysome.interp.feed import Gaps, Turns
 from polysome.interp.machine import Machine
 from polysome.ir import program as ir
+from polysome.kinds.state.acl import AclRow, Range
 from polysome.kinds.values import Prefix
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Report
@@ -93,7 +94,15 @@ def busy(example: str, capture: Path) -> tuple[tuple[str, str], ...]:
 
 
 def at_home(example: str, values: dict[str, Any], capture: Path) -> dict[str, Any]:
-    """Config under which the example is what the capture's packets are sent to: the router, the tunnel's end."""
+    """Config under which the example does its work on the capture: its packets are sent to it (the router, the tunnel's
+    end), some rule is about them (the access list)."""
+    if example == "acl":
+        deny, permit = 0, 1
+        rules = (
+            AclRow((None, None, None, 6, None, Range(1024, 65535)), (deny, 254), -1),
+            AclRow((None,) * 6, (permit, 255), -2),
+        )
+        return {**values, "rules": values["rules"] + rules}
     if example == "router6":
         seen = Counter(c.data[:6] for c in packets(capture) if c.data[12:14] == b"\x86\xdd")
         if seen:

@@ -28,13 +28,14 @@ def _unused_names(program: ir.Program, report: Report) -> None:
     """W0201: a param or config item that the NF's own file never mentions again.
 
     Params are constants in the typed program, so the words of the file are looked at: this may miss one whose name has
-    another meaning too, but never warns about one that is used.
+    another meaning too, but never warns about one that is used. A block may have taken its value (L1.10).
     """
+    taken = {name.rpartition(".")[2] for name in program.params if "." in name}
     source = without_comments(program.sources[program.file].text, strings=False)
     declared = re.compile(r"\b(param|config)\s+([A-Za-z_]\w*)\s*:")
     for found in declared.finditer(source, program.span.start, program.span.end):
         kind, name = found[1], found[2]
-        if len(re.findall(rf"\b{name}\b", source)) == 1 and name != "seed":
+        if len(re.findall(rf"\b{name}\b", source)) == 1 and name not in {"seed", *taken}:
             report.add(
                 "W0201",
                 f"{kind} `{name}` is never used",

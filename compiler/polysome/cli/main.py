@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from polysome.cli import check, explain, run
+from polysome.cli import check, explain, fmt, new, run, test
 
 app = typer.Typer(
     name="polysome",
@@ -22,11 +22,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 fine, 1 the spec is at fault, 2 the command line or an input is, 3 the environment is.",
+    epilog="Exit codes: 0 fine, 1 the spec or a property is wrong, 2 the command line or an input, 3 the environment.",
 )
 app.command("check")(check.check)
 app.command("run")(run.run)
 app.command("explain")(explain.explain)
+app.command("test")(test.test)
+app.command("fmt")(fmt.fmt)
+app.command("new")(new.new)
 
 
 def _version(show: bool) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from polysome.captures.write import PcapngWriter
+from polysome.cli.common import COMMAND_LINE, fail
 from polysome.interp.feed import Gaps
 from polysome.interp.machine import Counters, Machine
 from polysome.ir import program as ir
@@ -85,3 +86,20 @@ def print_table(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None
 
 def _list(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {n:,}" for name, n in counts.items() if n)
+
+
+def print_explanation(machine: Machine, packet: int, as_json: bool) -> None:
+    """Why packet `packet` (from 1) got its verdict; ends with code 2 if there were not so many."""
+    from polysome.testing.counterexample import explain_text
+    from polysome.testing.counterexample.explain import ExplainingMachine
+
+    assert isinstance(machine, ExplainingMachine)
+    if machine.explanation is None:
+        count = machine.counters.packets_in
+        mend = f"Packets count from 1: give a number up to {count}." if count else "Give a capture that holds some."
+        fail(COMMAND_LINE, f"--explain-packet {packet}: the input has {count} packet{'s' * (count != 1)}", mend)
+    if as_json:
+        print(json.dumps(explain_text.as_json(machine.program, machine.explanation), indent=2))
+        return
+    assert machine.started is not None
+    print("\n".join(explain_text.lines(machine.program, machine.explanation, machine.started)))

@@ -16,7 +16,7 @@ from polysome.captures.merge import Merged, merge
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
-from polysome.cli.results import Output, print_json, print_table
+from polysome.cli.results import Output, print_explanation, print_json, print_table
 from polysome.config.events import ConfigChange, in_order, load_events
 from polysome.config.items import ConfigFileError
 from polysome.config.load import load_config
@@ -66,6 +66,16 @@ def run(
     max_gap: Annotated[
         str, typer.Option("--max-gap", metavar="DURATION", help="Longer gaps between packets are shortened to this.")
     ] = "1h",
+    explain_packet: Annotated[
+        int | None,
+        typer.Option(
+            "--explain-packet",
+            metavar="N",
+            min=1,
+            help="Say instead why packet N of the merged input got its verdict: every statement that ran, with its "
+            "values. Counts from 1, as Wireshark does.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run an NF on captures and say what happened to every packet."""
@@ -74,7 +84,7 @@ def run(
     merged = _open(program, inputs)
     writer = _writer(program, out, inputs)
     output = Output(program, writer)
-    machine = Machine(program, tables, output)
+    machine = _machine(program, tables, output, explain_packet)
     gaps = Gaps(_gap(max_gap))
     problem: CaptureError | None = None
     try:
@@ -88,9 +98,20 @@ def run(
     finally:
         if writer is not None:
             _close(writer)
-    (print_json if as_json else print_table)(machine, output.traffic, gaps, out)
+    if explain_packet is not None:
+        print_explanation(machine, explain_packet, as_json)
+    else:
+        (print_json if as_json else print_table)(machine, output.traffic, gaps, out)
     if problem is not None:
         fail(COMMAND_LINE, f"{problem}", "The packets before this place were run; the result above counts them.")
+
+
+def _machine(program: ir.Program, tables: Tables, output: Output, explain_packet: int | None) -> Machine:
+    if explain_packet is None:
+        return Machine(program, tables, output)
+    from polysome.testing.counterexample.explain import ExplainingMachine  # only for this option
+
+    return ExplainingMachine(program, tables, output, explain_packet - 1)
 
 
 def _feed(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -89,11 +88,10 @@ class Tables:
                 return _Change(decl.name, value, ())
 
     def _same_or_new(self, name: str, values: Iterable[Any]) -> tuple[Row, ...]:
-        """A row for each value: of several that are equal, the first there is now becomes the first of the new ones."""
-        present: defaultdict[Any, deque[Row]] = defaultdict(deque)
-        for row in self._rows.get(name, ()):
-            present[row.value].append(row)
-        return tuple(present[value].popleft() if present[value] else Row(value) for value in values)
+        """A row for each value, one and the same for equal ones: that which is there now, if there is one."""
+        present = {row.value: row for row in self._rows.get(name, ())}
+        rows: dict[Any, Row] = {}
+        return tuple(rows.setdefault(value, present.get(value) or Row(value)) for value in values)
 
     def _map(self, name: str, value: Mapping[Any, Any]) -> _Change:
         present = self.current.get(name, {})

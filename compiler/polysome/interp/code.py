@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -20,9 +21,12 @@ class Generated:
     constants: dict[str, Any]
 
 
-def generate(program: ir.Program) -> Generated:
-    """The module: functions of the spec, values, parser nodes, state, handlers, and what the schedule needs."""
-    c = StatementCode(program)
+def generate(program: ir.Program, code: Callable[[ir.Program], StatementCode] = StatementCode) -> Generated:
+    """The module: functions of the spec, values, parser nodes, state, handlers, and what the schedule needs.
+
+    `code` translates statements and expressions.
+    """
+    c = code(program)
     bodies = [h.body for h in program.packet_handlers]
     c.written = written_fields(bodies)
     for fn in program.fns.values():

@@ -98,6 +98,15 @@ class StatementCode(ExpressionCode):
         self.body(s.body)
 
     def _lookup(self, s: ir.Lookup) -> None:
+        self._bind(s)
+        if s.found:
+            self._if(f"s{s.slot} is not None", s.found, s.absent)
+        else:
+            self.put(f"if s{s.slot} is None:")
+            self.body(s.absent)
+
+    def _bind(self, s: ir.Lookup) -> None:
+        """What the lookup finds, or None, into its slot."""
         key = self.code(s.key) if s.key is not None else "None"
         match s.kind:
             case "map":
@@ -109,11 +118,6 @@ class StatementCode(ExpressionCode):
             case _:
                 found = self._table_get(s, key)
         self.put(f"s{s.slot} = {found}")
-        if s.found:
-            self._if(f"s{s.slot} is not None", s.found, s.absent)
-        else:
-            self.put(f"if s{s.slot} is None:")
-            self.body(s.absent)
 
     def _table_get(self, s: ir.Lookup, key: str) -> str:
         type = self.program.config[s.source].type

@@ -49,6 +49,7 @@ PACKET_ATTRIBUTES: Mapping[str, t.Type] = {
     "at": t.TIME,
     "left": t.TIME,
     "number": t.U64,
+    "changes": t.U64,
     "place": t.U64,
     "out_port": t.PORT,
     "ports": t.PORT_SET,
@@ -222,11 +223,21 @@ class NoGap(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Ended(Expr):
-    """An entry with this key of one of the maps (full names) ended, in the window if given; `why`: an END, None any."""
+    """An entry with this key of one of the maps (full names) ended, in the window if given; `why`: an END, None any.
+
+    Without `key`, any entry of these maps, which are then all that there are.
+    """
 
     maps: tuple[str, ...]
-    key: Expr
+    key: Expr | None
     why: int | None
+    window: Window | None
+
+
+@dataclass(frozen=True, slots=True)
+class Full(Expr):
+    """A new entry found its map or set full (whatever `when full` says), or a `take` its pool empty, in the window."""
+
     window: Window | None
 
 
@@ -278,5 +289,8 @@ Item = ForAll | Let | Expect
 
 @dataclass(frozen=True, slots=True)
 class Property(Node):
+    """`name` is `alias.name` for one of a block; `doc`, what it promises: the text of the `///` lines above it."""
+
     name: str
+    doc: str
     items: tuple[Item, ...]

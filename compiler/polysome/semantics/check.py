@@ -9,8 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from polysome.ir import program as ir
+from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.semantics import schedule as schedules
+from polysome.semantics.blocks import (
+    Given,
+    bind_ports,
+    block_properties,
+    check_given,
+    constant,
+    no_part_of_a_block,
+    param_value,
+)
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.headers import header
 from polysome.semantics.modules import Loader, Module
@@ -75,7 +85,8 @@ class _Checker:
         self.report, self.options = report, options
         self.shared = Shared(report)
         self.scopes: list[tuple[NfScope, ast.NfDecl]] = []
-        self._opened: list[tuple[NfScope, ast.NfDecl]] = []
+        self._uses: list[tuple[NfScope, ast.NfDecl, ast.Use]] = []
+        self._opened: list[tuple[ast.NfDecl, ast.Use]] = []
 
     def program(self) -> ir.Program | None:
         decl = self._the_nf()
@@ -83,7 +94,7 @@ class _Checker:
             return None
         scope = NfScope(module_names(self.module, self.report))
         self.shared.root = scope
-        self._declare(scope, decl, {})
+        self._declare(scope, decl, None)
         self._unknown_params()
         before = len(self.report.errors)
         parser = self._parser(scope, decl)
@@ -124,18 +135,19 @@ class _Checker:
 
     # ------------------------------------------------------------ declarations
 
-    def _declare(self, scope: NfScope, decl: ast.NfDecl, given: Mapping[str, ir.Expr]) -> None:
+    def _declare(self, scope: NfScope, decl: ast.NfDecl, given: Given | None) -> None:
         """Names of an NF or block: types, ports, params, config, actions; then the blocks inside."""
         self.scopes.append((scope, decl))
+        if given is not None:
+            no_part_of_a_block(self.report, decl)
         for item in decl.items:
             if isinstance(item, (ast.StructDecl, ast.EnumDecl, ast.ConstDecl, ast.FnDecl)):
                 scope.names.declare(item, self.report)
         params: list[ast.ParamDecl] = []
         configs: list[ast.ConfigDecl] = []
+        self._ports(scope, [i for p in decl.items if isinstance(p, ast.PortDecl) for i in p.names], given)
         for item in decl.items:
             match item:
-                case ast.PortDecl(_, idents):
-                    self._ports(scope, idents, decl)
                 case ast.ParamDecl() if scope.claim(item.name, self.report):
                     params.append(item)
                 case ast.ConfigDecl() if scope.claim(item.name, self.report):
@@ -154,39 +166,41 @@ class _Checker:
             if isinstance(item, ast.Use):
                 self._use_block(scope, item)
 
-    def _ports(self, scope: NfScope, idents: tuple[ast.Ident, ...], decl: ast.NfDecl) -> None:
+    def _ports(self, scope: NfScope, idents: list[ast.Ident], given: Given | None) -> None:
+        if given is not None:
+            bind_ports(self.shared, scope, given, idents)
+            return
         for ident in idents:
-            if decl.block:
-                self.report.add(
-                    "E0218",
-                    "a block has no ports of its own",
-                    ident.span,
-                    why="Ports belong to the NF; a block is a part of it.",
-                    mend="Take the port as an argument of the action.",
-                )
-            elif scope.claim(ident, self.report):
+            if scope.claim(ident, self.report):
                 scope.ports[ident.text] = len(scope.ports)
 
-    def _param(self, scope: NfScope, decl: ast.ParamDecl, given: Mapping[str, ir.Expr]) -> None:
+    def _param(self, scope: NfScope, decl: ast.ParamDecl, given: Given | None) -> None:
         x = Expressions(self.shared, scope, frozenset())
         type = x.types.resolve(decl.type)
         full = scope.prefix + decl.name.text
         value: Any = None
+        own = param_value(self.shared, given, decl, type) if given is not None else None
         if full in self.options.params:
             value = self._override(scope, full, self.options.params[full], type)
-        elif decl.name.text in given:
-            value = _fold(x, x.coerce(given[decl.name.text], type))
+        elif own is not None:
+            value = constant(x, own)
         elif decl.default is not None:
             value = x.constant(decl.default, type)
         else:
-            self.report.add(
-                "E0219",
-                f"param `{full}` has no value",
-                decl.name.span,
-                why="It has no default, and none was given.",
-                mend=f"Add a default (`param {decl.name.text}: {type} = …;`), or give it: `--param {full}=…`.",
-            )
+            self._no_value(decl, type, full, given)
         scope.params[decl.name.text] = (type, value, decl.span)
+
+    def _no_value(self, decl: ast.ParamDecl, type: t.Type, full: str, given: Given | None) -> None:
+        name = decl.name.text
+        if given is None:
+            span, also = decl.name.span, []
+            why = "It has no default, and none was given."
+            mend = f"Add a default (`param {name}: {type} = …;`), or give it: `--param {full}=…`."
+        else:
+            span, also = given.use.span, [(decl.name.span, "declared here")]
+            why = f"It has no default, and the NF has no param `{name}` of type {type} whose value it could take."
+            mend = f"Give it in braces, `use {given.use.path} {{ {name}: … }}`, or declare `param {name}: {type} = …;`."
+        self.report.add("E0219", f"param `{full}` has no value", span, also=also, why=why, mend=mend)
 
     def _override(self, scope: NfScope, name: str, text: str, type: t.Type) -> Any:
         from polysome.syntax.parse import parse_expression
@@ -222,38 +236,28 @@ class _Checker:
             return
         blocks = [i for i in module.ast.items if isinstance(i, ast.NfDecl) and i.block]
         if len(blocks) != 1:
-            if not use.path.startswith("test."):
-                number = "several blocks" if blocks else "no block"
-                self.report.add(
-                    "E0221",
-                    f"`{use.path}` declares {number}",
-                    use.span,
-                    why="Inside an NF, `use … as x;` makes an instance of the one block that the file declares.",
-                    mend="Move it out of the NF, to the top of the file: there, `use` makes declarations visible."
-                    if not blocks
-                    else "Give each block a file of its own.",
-                )
+            self.report.add(
+                "E0221",
+                f"`{use.path}` declares {'several blocks' if blocks else 'no block'}",
+                use.span,
+                why="Inside an NF, `use … as x;` makes an instance of the one block that the file declares.",
+                mend="Move it out of the NF, to the top of the file: there, `use` makes declarations visible."
+                if not blocks
+                else "Give each block a file of its own.",
+            )
             return
-        if blocks[0] in (decl for _, decl in self._opened):
+        if blocks[0] in (decl for decl, _ in self._opened):
             self.loader.circle(use)
             return
         if not claimed:
             return
         child = NfScope(module_names(module, self.report), prefix=f"{scope.prefix}{alias.text}.")
-        x = Expressions(self.shared, scope, frozenset())
-        given = {a.name.text: x._expr(a.value, None) for a in use.args}
-        self._opened.append((child, blocks[0]))
+        given = Given(blocks[0], scope, use)
+        self._opened.append((blocks[0], use))
+        self._uses.append((child, blocks[0], self._opened[0][1]))
         self._declare(child, blocks[0], given)
         self._opened.pop()
-        for arg in use.args:
-            if arg.name.text not in child.params:
-                self.report.add(
-                    "E0220",
-                    f"the block has no param `{arg.name.text}`",
-                    arg.name.span,
-                    why="Only what the block declares with `param` can be given.",
-                    mend=did_you_mean(arg.name.text, child.params) or "Remove it.",
-                )
+        check_given(self.report, given)
         scope.blocks[alias.text] = child
 
     def _parser(self, scope: NfScope, decl: ast.NfDecl) -> ir.Parser | None:
@@ -441,6 +445,12 @@ class _Checker:
                     found.append(ir.Timer(period or 1, tuple(body), item.span))
         return tuple(found)
 
+    def _block_properties(self) -> list[pr.Property]:
+        """The properties of the blocks in use, unless something else is wrong: then they would only repeat it."""
+        if self.report.errors:
+            return []
+        return [p for scope, decl, use in self._uses for p in block_properties(self.shared, scope, decl, use)]
+
     # ------------------------------------------------------------ together
 
     def _assemble(self, scope: NfScope, decl: ast.NfDecl, parser: ir.Parser) -> ir.Program:
@@ -477,7 +487,7 @@ class _Checker:
             timers=self._timers(),
             schedule=schedules.schedule(self.shared, scope, plans[0] if plans else None, decl.name.span, scheduled),
             traffic=schedules.traffic(self.shared, scope, loads[0]) if loads else None,
-            properties=properties(self.shared, scope, [i for i in decl.items if isinstance(i, ast.Property)]),
+            properties=(*properties(self.shared, scope, decl), *self._block_properties()),
             span=decl.span,
             sources=self.report.sources,
         )
@@ -492,19 +502,3 @@ def _by_need(params: list[ast.ParamDecl]) -> list[ast.ParamDecl]:
         rest.remove(ready)
         found.append(ready)
     return found
-
-
-def _fold(x: Expressions, e: ir.Expr) -> Any:
-    from polysome.ir.fold import NotConstant, Undefined, fold
-
-    try:
-        return fold(e)
-    except (NotConstant, Undefined):
-        x.report.add(
-            "E0303",
-            "this must be known when the NF is compiled",
-            e.span,
-            why="Params are fixed before the first packet.",
-            mend="Use literals, `const`s and `param`s.",
-        )
-        return None

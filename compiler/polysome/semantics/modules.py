@@ -11,7 +11,8 @@ from pathlib import Path
 from polysome.resources import folder
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean, listed
-from polysome.syntax.spans import Source, Span
+from polysome.syntax.spans import Source
+from polysome.syntax.text import decoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class Loader:
         )
 
     def _parse(self, path: Path, shown: str) -> ast.File | None:
-        text = self._text(path, shown)
+        text = decoded(shown, path.read_bytes(), self.report)
         if text is None:
             return None
         entry = _cache_folder() / hashlib.sha256(f"{_version()}\0{shown}\0{text}".encode()).hexdigest()
@@ -105,25 +106,6 @@ class Loader:
         if parsed is not None and len(self.report.errors) == before:
             _store(entry, parsed)
         return parsed
-
-    def _text(self, path: Path, shown: str) -> str | None:
-        """What is in the file; lines end as they will, and a byte order mark is nothing."""
-        data = path.read_bytes()
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            before = data[: error.start].decode("utf-8", errors="replace")
-            self.report.sources[shown] = Source(shown, data.decode("utf-8", errors="replace"))
-            self.report.add(
-                "E0110",
-                "this file is no text in UTF-8",
-                Span(shown, len(before), len(before) + 1),
-                label=f"the byte {data[error.start]:#04x}",
-                why="A spec is text; this byte belongs to another encoding, or the file is no spec.",
-                mend="Save it as UTF-8, or name the spec.",
-            )
-            return None
-        return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _uses(tree: ast.File) -> list[ast.Use]:

@@ -13,11 +13,13 @@ from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
 
-def properties(shared: Shared, scope: NfScope, decls: list[ast.Property]) -> tuple[pr.Property, ...]:
-    """The typed properties of the NF."""
+def properties(shared: Shared, scope: NfScope, nf: ast.NfDecl) -> tuple[pr.Property, ...]:
+    """The typed properties of the NF, or of the block that `scope` is an instance of; they are named `alias.name`."""
     seen: dict[str, Span] = {}
     found = []
-    for decl in decls:
+    for decl in nf.items:
+        if not isinstance(decl, ast.Property):
+            continue
         if decl.name.text in seen:
             duplicate(shared.report, decl.name, seen[decl.name.text])
         seen[decl.name.text] = decl.name.span
@@ -30,7 +32,7 @@ def properties(shared: Shared, scope: NfScope, decls: list[ast.Property]) -> tup
                 mend="Add `expect …;`.",
             )
         items = _Items(PropertyExpressions(shared, scope)).sequence(decl.items)
-        found.append(pr.Property(decl.span, decl.name.text, items))
+        found.append(pr.Property(decl.span, scope.prefix + decl.name.text, decl.doc, items))
     return tuple(found)
 
 

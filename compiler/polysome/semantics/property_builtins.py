@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
@@ -33,13 +33,14 @@ _USAGE = {
     "within": ("within(t, a..b)", "It is true from a to before b."),
     "no_gap": ("no_gap(f, d)` or `no_gap(f, d, a..b)", "It is true if flow f never paused for d or longer."),
     "evicted": (
-        "evicted(k)`, `evicted(m[k])` or `evicted(m[k], a..b)",
-        "It is true if an entry with key k was evicted.",
+        "evicted(k)`, `evicted(m[k])`, `evicted(m[k], a..b)` or `evicted(a..b)",
+        "It is true if an entry with key k, or any, was evicted.",
     ),
     "ended": (
-        "ended(k)`, `ended(m[k], End.idle)` or `ended(m[k], End.idle, a..b)",
-        "It is true if an entry with key k ended so.",
+        "ended(k)`, `ended(m[k], End.idle)`, `ended(m[k], End.idle, a..b)` or `ended(a..b)",
+        "It is true if an entry with key k, or any, ended so.",
     ),
+    "full": ("full()` or `full(a..b)", "It is true if a new entry found no room."),
     "checksums_valid": (
         "checksums_valid(p)`, `checksums_valid(p.in)` or `checksums_valid(p.out)",
         "It looks at one packet.",
@@ -81,7 +82,7 @@ def _misused(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
     return x.wrong(node.span)
 
 
-def _plain(args: tuple[ast.Argument, ...]) -> bool:
+def _plain(args: Sequence[ast.Argument]) -> bool:
     """Only values: no names, ranges, conditions, results."""
     return all(a.name is None and a.end is None and a.where is None and a.result is None for a in args)
 
@@ -210,18 +211,33 @@ def _no_gap(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
 
 
 def _ended(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+    """`ended(m[k], End.idle, a..b)`; each argument may be left out, but not all of them."""
     assert isinstance(node.callee, ast.Name)
-    rest = list(node.args[1:])
-    if not node.args or not _plain(node.args[:1]):
-        return _misused(x, node)
+    rest = list(node.args)
+    key = rest.pop(0).value if rest and _plain(rest[:1]) and not _says_how(rest[0].value) else None
     why = t.END.number("evicted") if node.callee.text == "evicted" else None
-    if node.callee.text == "ended" and rest and _plain((rest[0],)):
+    if node.callee.text == "ended" and rest and _plain(rest[:1]):
         why = x.constant(rest.pop(0).value, t.END)
-    window = _window(x, rest.pop(0)) if rest else None
-    if rest or (window is None and not _plain(node.args)):
+    window = _window(x, rest[0]) if rest else None
+    if len(rest) > 1 or not node.args or (rest and window is None):
         return _misused(x, node)
-    found = _entry(x, node.args[0].value) or _key(x, node.args[0].value)
+    if key is None:
+        assert x.shared.root is not None
+        maps = tuple(d.name for d in _maps(x.shared.root))
+        return pr.Ended(node.span, t.BOOL, maps, None, why, window)
+    found = _entry(x, key) or _key(x, key)
     return x.wrong(node.span) if found is None else pr.Ended(node.span, t.BOOL, found[0], found[1], why, window)
+
+
+def _says_how(node: ast.Expr) -> bool:
+    return isinstance(node, ast.Member) and isinstance(node.base, ast.Name) and node.base.text == "End"
+
+
+def _full(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+    window = _window(x, node.args[0]) if node.args else None
+    if len(node.args) > 1 or (node.args and window is None):
+        return _misused(x, node)
+    return pr.Full(node.span, t.BOOL, window)
 
 
 def _entry(x: PropertyExpressions, node: ast.Expr) -> tuple[tuple[str, ...], ir.Expr] | None:
@@ -237,7 +253,8 @@ def _key(x: PropertyExpressions, node: ast.Expr) -> tuple[tuple[str, ...], ir.Ex
     key = x._expr(node, None)
     if isinstance(key.type, t.FromPool):
         key = x.coerce(key, key.type.item)
-    maps = [d for d in _maps(x.scope) if _fits(key.type, d.key)]
+    assert x.shared.root is not None
+    maps = [d for d in _maps(x.shared.root) if _fits(key.type, d.key)]
     if key.type == t.WRONG:
         return None
     if len({d.key for d in maps}) != 1:
@@ -298,6 +315,7 @@ FUNCTIONS: dict[str, Callable[[PropertyExpressions, ast.Call], ir.Expr | None]] 
     "no_gap": _no_gap,
     "evicted": _ended,
     "ended": _ended,
+    "full": _full,
     "checksums_valid": _checksums_valid,
     "outputs": property_runs.outputs,
 }

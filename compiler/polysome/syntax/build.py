@@ -242,7 +242,8 @@ class Builder(ExpressionBuilder):
     # ------------------------------------------------------------ properties
 
     def _property(self, ctx: Ctx, span: Any) -> ast.Property:
-        return ast.Property(span, self.ident(ctx.name()), tuple(self._property_item(i) for i in ctx.propertyItem()))
+        items = tuple(self._property_item(i) for i in ctx.propertyItem())
+        return ast.Property(span, self.ident(ctx.name()), items, self._doc(ctx))
 
     def _property_item(self, ctx: Ctx) -> ast.PropertyItem:
         span, word = self.span(ctx), ctx.getChild(0).getText()

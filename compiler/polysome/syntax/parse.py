@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from antlr4.atn.PredictionMode import PredictionMode
 
 from polysome.syntax import ast
@@ -17,13 +19,24 @@ from polysome.syntax.tokens import tokenise
 def parse(name: str, text: str, report: Report) -> ast.File | None:
     """The AST of `text`, or None if its syntax is wrong (then `report` says where)."""
     before = len(report.errors)
+    tree = parse_tree(name, text, report)
+    mended = len(report.errors) > before  # some tokens were, so that the tree may be whole, but is not what is written
+    found = build(name, tree, report) if tree is not None else None
+    return None if mended else found
+
+
+def parse_tree(name: str, text: str, report: Report) -> Any | None:
+    """The parse tree of `text`, its tokens numbered from 0; None if no tree is whole (`report` says what is wrong)."""
     parser = _parser(name, text, report)
     if parser is None:
         return None
-    mended = len(report.errors) > before  # some tokens were, so that the tree may be whole, but is not what is written
     tree = parser.program()
-    found = Builder(name, report).file_node(tree) if parser.getNumberOfSyntaxErrors() == 0 else None
-    return None if mended else found
+    return tree if parser.getNumberOfSyntaxErrors() == 0 else None
+
+
+def build(name: str, tree: Any, report: Report) -> ast.File:
+    """The AST of a parse tree; what is wrong in it (numbers that are too large, …) goes to `report`."""
+    return Builder(name, report).file_node(tree)
 
 
 def parse_expression(name: str, text: str, report: Report) -> ast.Expr | None:

@@ -1,0 +1,68 @@
+"""Property testing of network functions, from any pytest.
+
+    import polysome.testing as pt
+    from hypothesis import given
+
+    spec = pt.load("nat.nf")
+
+    @given(pt.traces(spec))
+    def test_nat(trace):
+        record = pt.assert_holds(spec, trace)          # its own properties, its libraries', those of all NFs
+        assert all(fate.reason != "no free port" for fate in record.fates)
+
+What a property, a record or an engine is, its own module says; `polysome test` runs campaigns from the command line.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polysome.testing.api import assert_holds, engines_agree, run
+    from polysome.testing.engines import ENGINES
+    from polysome.testing.options import RunOptions, Unsupported
+    from polysome.testing.record import Copy, Fate, Made, Record
+    from polysome.testing.spec import Spec, load
+    from polysome.testing.trace import Arrival, Change, Trace
+    from polysome.testing.traffic import configs, packets, seeded, traces
+
+_FROM = {
+    "api": ("assert_holds", "engines_agree", "run"),
+    "engines": ("ENGINES",),
+    "options": ("RunOptions", "Unsupported"),
+    "record": ("Copy", "Fate", "Made", "Record"),
+    "spec": ("Spec", "load"),
+    "trace": ("Arrival", "Change", "Trace"),
+    "traffic": ("configs", "packets", "seeded", "traces"),
+}
+
+__all__ = [
+    "ENGINES",
+    "Arrival",
+    "Change",
+    "Copy",
+    "Fate",
+    "Made",
+    "Record",
+    "RunOptions",
+    "Spec",
+    "Trace",
+    "Unsupported",
+    "assert_holds",
+    "configs",
+    "engines_agree",
+    "load",
+    "packets",
+    "run",
+    "seeded",
+    "traces",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Loaded at first use: the command line starts without Hypothesis."""
+    for module, names in _FROM.items():
+        if name in names:
+            return getattr(import_module(f"polysome.testing.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -93,6 +93,12 @@ def test_L12_1_names_of_properties_differ() -> None:
     assert errors(NF.replace("TEXT", text)) == ["E0203"]
 
 
+def test_L12_1_the_lines_above_say_what_it_promises() -> None:
+    one = "/// Not this.\n\n// Nor this.\nproperty one { expect true; }"
+    text = f"{one}  /// Nor that.\n  /// Only\n  /// this.\n  property two {{ expect true; }}"
+    assert [p.doc for p in program(NF.replace("TEXT", text)).properties] == ["", "Only\nthis."]
+
+
 def test_L12_2_for_runs_over_packets_lists_sets_and_maps() -> None:
     domains = (
         "for p in trace expect p.sent;",
@@ -144,6 +150,7 @@ def test_L12_4_what_a_packet_has() -> None:
         *("p.sent", "p.dropped", "p.held", 'p.reason == "policed"', "p.at + 1s > p.left", "p.place < q.place"),
         *("p.number < q.number", "p.in_port == a", "b in p.ports", "p.out_port == b", "p.len == 60B"),
         *("p.class == 17", "p.flow == q.flow", "p.fragment", "p.quoted_flow.sport == 0", "p == q", "p != q"),
+        *("p.changes == q.changes", "q.changes == p.changes + 1"),
     )
     assert says(*conditions) == []
 
@@ -280,6 +287,15 @@ def test_L12_11_ends_of_entries() -> None:
         ),
     )
     assert says(*conditions) == []
+
+
+def test_L12_11_without_a_key_any_entry() -> None:
+    conditions = ("ended(End.idle)", "ended(t..u)", "ended(End.removed, t..u)", "evicted(t..u)", "full()", "full(t..u)")
+    assert says(*conditions) == []
+    refused(dict.fromkeys(("ended()", "evicted()", "full(f)", "full(t..u, t..u)", "evicted(End.idle)"), "E0908"))
+    (found,) = program(NF.replace("TEXT", "property one { for p in trace expect ended(p.at..p.at); }")).properties
+    (loop,) = found.items
+    assert loop.body[0].condition.maps == ("sticky", "hosts", "meters") and loop.body[0].condition.key is None
 
 
 def test_L12_11_of_maps_and_sets_only() -> None:

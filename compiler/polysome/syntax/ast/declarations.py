@@ -308,6 +308,7 @@ PropertyItem = PropertyLet | PropertyFor | Expect
 class Property(Node):
     name: Ident
     items: tuple[PropertyItem, ...]
+    doc: str
 
 
 NfItem = (

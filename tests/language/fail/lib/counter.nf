@@ -1,7 +1,7 @@
 use net.l4;
 
 block counter {
-  port lan;
+  port inside;
   state { seen: u64; }
-  action count() { seen += 1; }
+  action count() { if in_port == inside { seen += 1; } }
 }

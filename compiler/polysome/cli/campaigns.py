@@ -1,0 +1,202 @@
+"""The work of `polysome test`: campaigns, replays, coverage, and how their results are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from polysome.captures.errors import CaptureError
+from polysome.cli import common
+from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
+from polysome.config.items import ConfigFileError
+from polysome.syntax.diagnostics import SpecError, did_you_mean
+from polysome.testing.campaign import Outcome, Result, judged, names, properties
+from polysome.testing.counterexample import Counterexample, ReplayError, loads, read_capture, report, write
+from polysome.testing.engines import ENGINES
+from polysome.testing.execution import execute
+from polysome.testing.options import Unsupported
+from polysome.testing.plan import Plan
+from polysome.testing.spec import Spec, load
+from polysome.testing.workers import Task, on_processes, on_ray
+
+
+def loaded(path: Path, params: list[str], config: list[str]) -> Spec:
+    """The spec; ends with its errors (code 1) or those of the command line and the config (code 2)."""
+    program = common.spec(path, params)
+    if not config:
+        return Spec(path, program, common.pairs("--param", params))
+    try:
+        return load(path, common.pairs("--param", params), config)
+    except SpecError as error:
+        common.show(error.diagnostics, error.sources)
+        raise SystemExit(COMMAND_LINE) from None
+    except ConfigFileError as error:
+        fail(COMMAND_LINE, str(error))
+
+
+def check_names(spec: Spec, plan: Plan) -> None:
+    """Ends if a property or a capture is not there."""
+    known = names(spec)
+    for name in plan.only:
+        if name not in known:
+            fail(COMMAND_LINE, f"--property {name}: there is no such property", did_you_mean(name, known))
+    for path in plan.captures:
+        if not path.is_file():
+            fail(COMMAND_LINE, f"--capture {path}: there is no such file")
+
+
+def performed(
+    path: Path,
+    params: tuple[tuple[str, str], ...],
+    config: tuple[str, ...],
+    plan: Plan,
+    database: Path,
+    workers: str,
+) -> Result:
+    """The campaign on one or several workers; ends with code 3 if something is missing for it."""
+    task = Task(path.resolve(), params, tuple(map(_absolute, config)), plan, database.resolve())
+    try:
+        if workers == "ray":
+            return on_ray(task)
+        if not workers.isdigit() or int(workers) < 1:
+            fail(COMMAND_LINE, f"--workers {workers}: a number or `ray` was expected", "Write for example `4`.")
+        return on_processes(task, int(workers))
+    except Unsupported as lacking:
+        fail(ENVIRONMENT, str(lacking))
+
+
+def _absolute(config: str) -> str:
+    """`[NAME=]FILE` with a path that also holds in another process."""
+    name, equals, file = config.rpartition("=")
+    return f"{name}{equals}{Path(file).resolve()}"
+
+
+# ---------------------------------------------------------------- results
+
+
+def written(spec: Spec, result: Result, out: Path) -> dict[str, Path]:
+    """The counterexamples as files: the JSON of each by property."""
+    files = {}
+    for outcome in result.failed:
+        assert outcome.counterexample is not None
+        try:
+            found = loads(outcome.counterexample, spec)
+            files[outcome.name] = write(out, found, report(found)).replay
+        except (OSError, CaptureError) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            fail(ENVIRONMENT, f"{out}: {said}; the counterexample of {outcome.name} is not written")
+    return files
+
+
+def print_table(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -> None:
+    many = f"{result.traces:,} traces with {result.packets:,} packets in {result.seconds:.0f} s"
+    print(f"{spec.program.name}: {many}, engine {plan.engine}, seed {plan.seed}")
+    width = max(len(name) for name in result.outcomes)
+    for outcome in result.outcomes.values():
+        print(f"  {_verdict(outcome):<8} {outcome.name:<{width}}  {_remark(outcome)}".rstrip())
+    for outcome in result.failed:
+        assert outcome.counterexample is not None
+        print()
+        print("\n".join(report(loads(outcome.counterexample, spec))))
+        print(f"\n  again: polysome test {spec.path} --replay {files[outcome.name]}")
+    count = len(result.failed)
+    print(f"\n{count} of {len(result.outcomes)} properties {'does' if count == 1 else 'do'} not hold" if count else "")
+
+
+def _verdict(outcome: Outcome) -> str:
+    if not outcome.holds:
+        return "FAILS"
+    if outcome.skipped is not None:
+        return "skipped"
+    return "untested" if outcome.untested else "holds"
+
+
+def _remark(outcome: Outcome) -> str:
+    if not outcome.holds:
+        again = "as before" if outcome.remembered else f"after {outcome.found_after:.1f} s"
+        return f"{again}; the smallest trace has {outcome.packets} packet{'s' if outcome.packets != 1 else ''}"
+    if outcome.skipped is not None:
+        return outcome.skipped
+    if outcome.untested:
+        return "no trace met its conditions"
+    return f"{outcome.cases:,} case{'s' if outcome.cases != 1 else ''} in {outcome.traces:,} traces"
+
+
+def print_json(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -> None:
+    print(
+        json.dumps(
+            {
+                "nf": spec.program.name,
+                "engine": plan.engine,
+                "seed": plan.seed,
+                "traces": result.traces,
+                "packets": result.packets,
+                "seconds": round(result.seconds, 3),
+                "properties": [
+                    {
+                        "name": o.name,
+                        "verdict": _verdict(o).lower(),
+                        "cases": o.cases,
+                        "skipped": o.skipped,
+                        "packets": o.packets if not o.holds else None,
+                        "counterexample": str(files[o.name]) if not o.holds else None,
+                    }
+                    for o in result.outcomes.values()
+                ],
+            },
+            indent=2,
+        )
+    )
+
+
+# ---------------------------------------------------------------- other work
+
+
+def replayed(spec: Spec, plan: Plan, path: Path, as_json: bool) -> int:
+    """Runs a counterexample again; 1 if its property (or, of a plain capture, any) still does not hold."""
+    found = _counterexample(spec, path)
+    engine = ENGINES[plan.engine]
+    execution = execute(found.spec, found.trace, engine)
+    wanted = plan.only or ((found.property,) if found.property else ())
+    failed = []
+    for p in properties(spec):
+        if wanted and p.name not in wanted:
+            continue
+        judgement = judged(p, execution)
+        if judgement.failure is not None:
+            failed.append(p.name)
+    if as_json:
+        print(json.dumps({"nf": spec.program.name, "engine": plan.engine, "failed": failed}))
+    elif not failed:
+        print(f"{path}: {', '.join(wanted) or 'every property'} holds on this trace")
+    for name in failed if not as_json else ():
+        again = Counterexample(found.spec, found.small, engine.name, name, found.trace)
+        print("\n".join(report(again)) + "\n")
+    return SPEC if failed else 0
+
+
+def _counterexample(spec: Spec, path: Path) -> Counterexample:
+    """What is in the file, for the spec as it is now; a capture without its JSON beside it is just packets."""
+    beside = path.with_suffix(".json")
+    try:
+        if beside.is_file():
+            return loads(beside.read_bytes(), spec)
+        return Counterexample(spec, False, "", "", read_capture(path, spec))
+    except ReplayError as error:
+        fail(COMMAND_LINE, f"{path}: {error.message}", error.mend)
+    except CaptureError as error:
+        fail(COMMAND_LINE, str(error))
+    except OSError as error:
+        fail(COMMAND_LINE, f"{path} cannot be read: {error.strerror}")
+
+
+def covered(spec: Spec, plan: Plan, as_json: bool) -> int:
+    """What tests reach of the spec; 1 if something that is not proved unreachable was not reached."""
+    from polysome.testing import coverage
+
+    try:
+        found = coverage.campaign(spec, plan.seconds, plan.seed)
+    except Unsupported as lacking:
+        fail(ENVIRONMENT, str(lacking))
+    print(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(found.text()))
+    return 0 if found.complete else SPEC

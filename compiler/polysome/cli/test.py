@@ -1,0 +1,73 @@
+"""`polysome test`: tries to break an NF, and hands over the smallest trace that does."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polysome.cli import common
+from polysome.cli.run import Engine
+from polysome.testing.plan import Plan, Sizes
+
+
+def test(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The NF, a file that ends in .nf.")],
+    only: Annotated[
+        list[str] | None, typer.Option("--property", metavar="NAME", help="Only this property; may be repeated.")
+    ] = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long to look.")] = 30.0,
+    traces: Annotated[int | None, typer.Option("--traces", min=1, help="At most so many traces.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeats a run; otherwise each looks elsewhere.")] = None,
+    sizes: Annotated[
+        Sizes, typer.Option("--sizes", help="Room in state: a few entries, as declared, or in turn.")
+    ] = Sizes.both,
+    param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config", metavar="[NAME=]FILE", help="What the config is at the start; otherwise it is made up."
+        ),
+    ] = None,
+    capture: Annotated[
+        list[Path] | None,
+        typer.Option("--capture", metavar="FILE", help="A capture; some of the traffic is made from its packets."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where counterexamples are written.")] = Path(
+        "counterexamples"
+    ),
+    database: Annotated[
+        Path, typer.Option("--database", metavar="FOLDER", help="What failed once, and is tried first.")
+    ] = Path(".polysome"),
+    workers: Annotated[
+        str, typer.Option("--workers", metavar="N|ray", help="Processes of this machine, or a Ray cluster.")
+    ] = "1",
+    first: Annotated[bool, typer.Option("-x", "--first", help="Stop at the first failure.")] = False,
+    replay: Annotated[
+        Path | None, typer.Option("--replay", metavar="FILE", help="Run a counterexample again, and judge it.")
+    ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Say which lines of the spec tests reach, and which none can.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
+) -> None:
+    """Test an NF against its properties and those of every NF, on traffic made from the spec."""
+    from polysome.cli import campaigns  # Hypothesis and all that: a third of a second that other commands do not need
+
+    loaded = campaigns.loaded(spec, param or [], config or [])
+    start = random.randrange(1 << 32) if seed is None else seed
+    chosen, captures = tuple(only or ()), tuple(capture or ())
+    plan = Plan(engine.value, sizes, start, seconds, traces, chosen, captures, first)
+    campaigns.check_names(loaded, plan)
+    if replay is not None:
+        raise SystemExit(campaigns.replayed(loaded, plan, replay, as_json))
+    if coverage:
+        raise SystemExit(campaigns.covered(loaded, plan, as_json))
+    params = tuple(common.pairs("--param", param or []).items())
+    result = campaigns.performed(spec, params, tuple(config or ()), plan, database, workers)
+    files = campaigns.written(loaded, result, out)
+    (campaigns.print_json if as_json else campaigns.print_table)(loaded, plan, result, files)
+    raise SystemExit(common.SPEC if result.failed else 0)

@@ -1,0 +1,25 @@
+"""Batches are invisible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from polysome.testing.builtin.base import Builtin, Skip
+from polysome.testing.builtin.compare import same
+from polysome.testing.builtin.rerun import rerun
+from polysome.testing.execution import Execution
+from polysome.testing.options import RunOptions
+
+
+@dataclass(frozen=True)
+class Batches(Builtin):
+    """Packets that are handled in batches fare as they would one by one. Skipped by an engine that has no batches."""
+
+    name: ClassVar[str] = "batches"
+
+    def cases(self, execution: Execution) -> int:
+        if execution.engine.name == "interp":
+            raise Skip("the interpreter handles packets one by one")
+        single = rerun(execution, RunOptions(batch=1))
+        return same(single, rerun(execution, RunOptions(batch=32)), "in batches of 32 instead of 1")

@@ -1,0 +1,115 @@
+"""Checksums stay what they are: right, wrong or absent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from polysome.ir import program as ir
+from polysome.ir.walk import walk
+from polysome.testing.builtin.base import Broken, Invariant
+from polysome.testing.record import Fate, Made, Record
+from polysome.testing.wire import Checksum, checksums
+
+
+@dataclass(frozen=True)
+class Checksums(Invariant):
+    """Every checksum that was right when a packet arrived is right when it leaves, whatever the NF changed.
+
+    Those of headers that the NF made are right too, also in packets that it emitted. One that was wrong stays wrong, by
+    the same amount, so that a damaged packet is not made to look intact. A UDP checksum of zero, which says that there
+    is none, stays zero. Judged on the bytes as a receiver would, by the RFCs; see `polysome.testing.wire` for what.
+    """
+
+    name: ClassVar[str] = "checksums"
+
+    def check(self, record: Record) -> int:
+        found = 0
+        for fate in record.fates:
+            if fate.copies:
+                found += self._packet(fate, pushes(record.program))
+        return found + sum(self._emitted(record, number, made) for number, made in enumerate(record.emitted))
+
+    def _packet(self, fate: Fate, pushes: bool) -> int:
+        before = by_name(checksums(fate.arrival.data))
+        cases = 0
+        for data in {copy.data for copy in fate.copies}:
+            if data == fate.arrival.data:
+                continue
+            for name, after in by_name(checksums(data)).items():
+                cases += len(after)
+                # The innermost of each kind are the same ones; what is further out was pushed or popped.
+                for i, now in enumerate(reversed(after)):
+                    then = before.get(name, [])
+                    if i < len(then) or pushes:
+                        self._pair(fate.number, then[-1 - i] if i < len(then) else None, now, data)
+        return cases
+
+    def _pair(self, n: int, then: Checksum | None, now: Checksum, data: bytes) -> None:
+        if then is None:
+            if not now.right:
+                raise Broken((n,), f"the {now.name} checksum that packet {n + 1} was given is wrong", _field(now, data))
+            return
+        if now.name.endswith("UDP") and 0 in (then.value, now.value):
+            if then.value != now.value:
+                raise Broken(
+                    (n,),
+                    f"packet {n + 1} arrived with {_zero(then)} and left with {_zero(now)}: one that is zero says that "
+                    "there is none, and must stay so",
+                )
+            return
+        if then.right and not now.right:
+            raise Broken(
+                (n,),
+                f"packet {n + 1} arrived with a right {then.name} checksum and left with a wrong one",
+                _field(now, data),
+            )
+        if not then.right and now.residual != then.residual:
+            raise Broken(
+                (n,),
+                f"packet {n + 1} arrived with a wrong {then.name} checksum, {then.value:#06x}, and was made to look "
+                + ("intact" if now.right else "wrong in another way"),
+                f"wrong by {then.residual:#06x} before, by {now.residual:#06x} after",
+            )
+
+    def _emitted(self, record: Record, number: int, made: Made) -> int:
+        end = len(made.data)
+        if made.headers is not None:
+            end = sum(record.program.headers[name].fixed for name, _ in made.headers)
+        own = [c for c in checksums(made.data) if c.at < end]
+        for c in own:
+            if not c.right:
+                causes = () if made.cause is None else (made.cause,)
+                because = f", because of packet {made.cause + 1}," if made.cause is not None else ""
+                raise Broken(
+                    causes,
+                    f"packet {number + 1} of those that the NF emitted{because} has a wrong {c.name} checksum",
+                    _field(c, made.data),
+                )
+        return len(own)
+
+
+@lru_cache(maxsize=64)
+def pushes(program: ir.Program) -> bool:
+    """Whether there are headers that the NF makes. If not, one that cannot be paired could not be judged at arrival."""
+    return any(isinstance(node, ir.Push) for node in walk(program.packet_handlers))
+
+
+def by_name(found: tuple[Checksum, ...]) -> dict[str, list[Checksum]]:
+    """By what they are, wherever in tunnels, outermost first."""
+    names: dict[str, list[Checksum]] = {}
+    for c in found:
+        names.setdefault(c.name.removeprefix("inner ").replace("inner ", ""), []).append(c)
+    return names
+
+
+def _zero(c: Checksum) -> str:
+    return f"the UDP checksum {c.value:#06x}" if c.value else "a UDP checksum of zero"
+
+
+def _field(c: Checksum, data: bytes) -> str:
+    """What is there and what would be right."""
+    total = (c.residual - c.value) % 0xFFFF
+    right = (0xFFFF - total) % 0x10000 or 0xFFFF
+    return f"bytes {c.at} and {c.at + 1} of {len(data)} are {c.value:04x}, they should be {right:04x}"

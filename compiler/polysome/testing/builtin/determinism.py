@@ -1,0 +1,22 @@
+"""The same again leads to the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from polysome.testing.builtin.base import Builtin
+from polysome.testing.builtin.compare import same
+from polysome.testing.builtin.rerun import rerun
+from polysome.testing.execution import Execution
+from polysome.testing.options import RunOptions
+
+
+@dataclass(frozen=True)
+class Determinism(Builtin):
+    """The same packets at the same times, run again, lead to the same, whatever ran before."""
+
+    name: ClassVar[str] = "determinism"
+
+    def cases(self, execution: Execution) -> int:
+        return same(execution.record, rerun(execution, RunOptions(seed=1)), "run again")

@@ -1,0 +1,48 @@
+"""What the properties of sketches share: their operations, and when a share of cases is too large to be bad luck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import Any
+
+from polysome.ir import program as ir
+from polysome.testing.builtin.base import Broken, around, history_of, occasion
+from polysome.testing.history import Operation
+from polysome.testing.record import Record
+from polysome.testing.values_text import text
+
+MILLION = 10**6
+UNLIKELY = 1e-12  # of such cases in a sketch that keeps its promise
+
+
+def operations(record: Record, kind: str) -> Iterator[tuple[ir.KindDecl, list[Operation]]]:
+    """Each sketch of the kind with its operations, in order."""
+    history = history_of(record)
+    for decl in record.program.state.values():
+        if isinstance(decl, ir.KindDecl) and decl.kind == kind:
+            yield decl, [op for op in history.operations if op.state == decl.name]
+
+
+def too_many(cases: int, of: int, share: int) -> bool:
+    """Whether `cases` of `of` cannot be chance, if a case has a chance of `share` parts per million."""
+    p = share / MILLION
+    if of == 0 or cases <= of * p:
+        return False
+    return sum(comb(of, k) * p**k * (1 - p) ** (of - k) for k in range(cases, of + 1)) < UNLIKELY
+
+
+def broken(record: Record, op: Operation, first: str, *rest: str) -> Broken:
+    said = f"{occasion(record, op.stamp, op.time)}: {first}"
+    return Broken(around(record, op.stamp), said, *rest)
+
+
+def shown(record: Record, decl: ir.KindDecl, key: Any) -> str:
+    """A key as the spec would write it."""
+    return text(key, decl.params[0], record.program)
+
+
+def amount(op: Operation) -> int:
+    """What an `add` adds."""
+    n: int = op.args[1] if len(op.args) > 1 else 1
+    return n

@@ -1,0 +1,24 @@
+"""Splitting packets is invisible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from polysome.testing.builtin.base import Builtin
+from polysome.testing.builtin.compare import same
+from polysome.testing.builtin.rerun import rerun
+from polysome.testing.execution import Execution
+from polysome.testing.options import RunOptions
+
+
+@dataclass(frozen=True)
+class Splitting(Builtin):
+    """Splitting is invisible: with payloads parked while the NF decides, the same bytes leave by the same ports at the
+    same times as from a server that sees whole packets.
+    """
+
+    name: ClassVar[str] = "splitting"
+
+    def cases(self, execution: Execution) -> int:
+        return same(execution.record, rerun(execution, RunOptions(split=True)), "with payloads parked")

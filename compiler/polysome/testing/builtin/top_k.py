@@ -1,0 +1,90 @@
+"""top_k against exact counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from polysome.ir import program as ir
+from polysome.testing.builtin.base import Invariant
+from polysome.testing.builtin.sketches import MILLION, amount, broken, operations, shown
+from polysome.testing.history import Operation
+from polysome.testing.record import Record
+
+MOST = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class TopK(Invariant):
+    """A top_k never says less than was counted, and at most (all counts) / (its counters) more. Every key counted more
+    often than that is listed, unless as many others with at least its count are; the list falls and has no key twice.
+    """
+
+    name: ClassVar[str] = "top_k"
+
+    def check(self, record: Record) -> int:
+        return sum(self._one(record, decl, ops) for decl, ops in operations(record, "top_k"))
+
+    def _one(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
+        counts: Counter[Any] = Counter()
+        cases = 0
+        for op in ops:
+            match op.op:
+                case "add":
+                    counts[op.args[0]] += amount(op)
+                case "clear":
+                    counts.clear()
+                case "estimate":
+                    cases += 1
+                    self._estimate(record, decl, op, op.args[0], op.result, counts)
+                case "items":
+                    cases += 1
+                    self._list(record, decl, op, counts)
+        return cases
+
+    def _estimate(
+        self, record: Record, decl: ir.KindDecl, op: Operation, key: Any, found: int, counts: Counter[Any]
+    ) -> None:
+        exact, total = min(counts[key], MOST), counts.total()
+        if not exact <= found or (found - exact) * counters(decl) > total:
+            raise broken(
+                record,
+                op,
+                f"`{decl.name}` counted {exact} for {shown(record, decl, key)}, and {total} in all, with "
+                f"{counters(decl)} counters",
+                f"its count must be between {exact} and {exact + total // counters(decl)}; it is {found}",
+            )
+
+    def _list(self, record: Record, decl: ir.KindDecl, op: Operation, counts: Counter[Any]) -> None:
+        keys = {key for key, _ in op.result}
+        values = [count for _, count in op.result]
+        if len(keys) != len(values) or len(values) > decl.options["k"] or values != sorted(values, reverse=True):
+            raise broken(
+                record,
+                op,
+                f"`{decl.name}` must list at most {decl.options['k']} keys, each once, by falling count",
+                _listed(record, decl, op),
+            )
+        for key, count in op.result:
+            self._estimate(record, decl, op, key, count, counts)
+        for key, exact in counts.items():
+            listed = len(values) == decl.options["k"] and values[-1] >= exact
+            if exact * counters(decl) > counts.total() and key not in keys and not listed:
+                raise broken(
+                    record,
+                    op,
+                    f"`{decl.name}` must list {shown(record, decl, key)}, counted {exact} times of {counts.total()}",
+                    _listed(record, decl, op),
+                )
+
+
+def counters(decl: ir.KindDecl) -> int:
+    """How many it has (S9.1)."""
+    error = decl.options.get("error", MILLION)
+    return max(decl.options["k"], -(-MILLION // error))
+
+
+def _listed(record: Record, decl: ir.KindDecl, op: Operation) -> str:
+    found = [f"{shown(record, decl, key)} ({count})" for key, count in op.result]
+    return "it lists " + (", ".join(found) or "nothing")

@@ -1,0 +1,123 @@
+"""Config values as files that give them: the inverse of `config.load` and `config.events`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polysome.config.shapes import KEY_NAMES, inlined, written
+from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.kinds.state.acl import AclRow, Range
+from polysome.kinds.values import Prefix
+from polysome.testing.trace import Change
+from polysome.testing.values_text import prefix, text
+
+Form = Any  # str, int, bool, list or dict of these by name: what TOML and JSON both hold
+
+
+def config_text(program: ir.Program, values: Mapping[str, Any]) -> str:
+    """TOML that gives these items (by name, as `config.load.load_config` returns them) exactly these values.
+
+    A row of a table has a line of its own.
+    """
+    lines = []
+    for name, form in config_form(program, values).items():
+        rows = isinstance(form, list) and isinstance(program.config[name].type, (t.ListOf, t.SetOf, t.Table))
+        if rows and form:
+            lines += [f"{name} = [", *(f"  {written(row, 'toml')}," for row in form), "]"]
+        else:
+            lines.append(f"{name} = {written(form, 'toml')}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def events_text(program: ir.Program, changes: Sequence[Change]) -> str:
+    """The changes as an event file (JSON lines), their times in ns since 1970."""
+    lines = [json.dumps({"at": c.time, "set": config_form(program, c.values)}) for c in changes]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def config_form(program: ir.Program, values: Mapping[str, Any]) -> dict[str, Form]:
+    """The values as a file's names, numbers, texts, arrays and tables."""
+    writer = _Writer(program)
+    return {name: writer.item(value, program.config[name].type) for name, value in values.items()}
+
+
+class _Writer:
+    """Values of one program's types, whose ports have names."""
+
+    def __init__(self, program: ir.Program) -> None:
+        self.program = program
+
+    def item(self, value: Any, type: t.Type) -> Form:
+        """The value of a whole config item."""
+        if not isinstance(type, t.Table):
+            return self.value(value, type)
+        match type.kind:
+            case "map":
+                return [self._row({"key": self.value(k, type.key)}, v, type) for k, v in value.items()]
+            case "lpm":
+                return [self._row({"prefix": prefix(k)}, v, type) for k, v in value]
+            case "acl":
+                return [self._rule(row, type) for row in value]
+            case _:
+                return [self._row({} if weight == 1 else {"weight": weight}, v, type) for v, weight in value]
+
+    def value(self, value: Any, type: t.Type) -> Form:
+        """A value that is not a table with a lookup."""
+        match type:
+            case t.Struct(_, fields):
+                return {name: self.value(v, f) for (name, f), v in zip(fields, value, strict=True)}
+            case t.Tuple(items):
+                return [self.value(v, i) for i, v in zip(items, value, strict=True)]
+            case t.ListOf(item):
+                return [self.value(v, item) for v in value]
+            case t.SetOf(item):
+                return [self.value(v, item) for v in sorted(value, key=_order)]
+            case t.Bits() | t.Bool() | t.Quantity("time"):
+                return value
+            case t.Enum(_, members):
+                return next(name for name, number in members if number == value)
+            case _:
+                return text(value, type, self.program)
+
+    def _row(self, own: dict[str, Form], value: Any, type: t.Table, taken: Sequence[str] = ()) -> Form:
+        """A row of `own` members and its value: as members of the row where `config.rows` reads them so."""
+        form = self.value(value, type.value)
+        return own | (form if inlined(type.value, [*KEY_NAMES[type.kind], *taken]) else {"value": form})
+
+    def _rule(self, row: AclRow, type: t.Table) -> Form:
+        own: dict[str, Form] = {} if row.priority == 0 else {"priority": row.priority}
+        taken: list[str] = ["match"]
+        match type.key:
+            case t.Struct(_, fields):
+                pairs = zip(fields, row.matchers, strict=True)
+                given = {name: self._matcher(m, f) for (name, f), m in pairs if m is not None}
+                if inlined(type.key, KEY_NAMES["acl"]):
+                    own, taken = given | own, [name for name, _ in fields]
+                else:
+                    own["match"] = given
+            case t.Tuple(items):
+                own["match"] = [self._matcher(m, i) for m, i in zip(row.matchers, items, strict=True)]
+            case key:
+                own["match"] = self._matcher(row.matchers[0], key)
+        return self._row(own, row.value, type, taken)
+
+    def _matcher(self, matcher: Any, type: t.Type) -> Form:
+        match matcher:
+            case None:
+                return "*"
+            case Prefix():
+                return prefix(matcher)
+            case Range(low, high):
+                return [self.value(low, type), self.value(high, type)]
+            case _:
+                return self.value(matcher, type)
+
+
+def _order(value: Any) -> Any:
+    """A total order among values of one type, so that a set is always written in the same way."""
+    if isinstance(value, frozenset):
+        return sorted(map(_order, value))
+    return tuple(map(_order, value)) if isinstance(value, tuple) else value

@@ -1,0 +1,6 @@
+"""Which branches of a spec tests reach, which none can, and packets for those that random traffic misses."""
+
+from polysome.testing.coverage.coverage import Coverage, measure
+from polysome.testing.coverage.search import campaign
+
+__all__ = ["Coverage", "campaign", "measure"]

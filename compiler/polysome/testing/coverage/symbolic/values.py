@@ -1,0 +1,288 @@
+"""Values of the language as terms of z3, and back.
+
+| type                          | term                                                            |
+|-------------------------------|-----------------------------------------------------------------|
+| integers, addresses, ports, … | bit vector of `ir.types.width` bits                             |
+| bool                          | Bool                                                            |
+| struct, tuple, entry          | `tuple` of terms                                                |
+| ref TABLE, T from POOL        | Boxed                                                           |
+| token_bucket                  | (128 bits of tokens, 64 bits of time)                           |
+| prefix                        | kinds.values.Prefix whose `value` is a term                     |
+| list, set, config tables      | Rows                                                            |
+| all else                      | UNKNOWN: whatever is asked of it may be anything                |
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Final
+
+import z3
+
+from polysome.ir import types as t
+from polysome.kinds.state.acl import AclRow
+from polysome.kinds.values import Prefix, Row, Taken
+
+Term = Any  # z3 has no types of its own
+TOKENS, TIME = 128, 64
+SOME = 2  # rows of a config table that may be chosen
+
+TRUE: Final[Term] = z3.BoolVal(True)
+FALSE: Final[Term] = z3.BoolVal(False)
+
+
+class Unknown:
+    """What a term cannot say."""
+
+
+UNKNOWN: Final = Unknown()
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """A row, or something taken from a pool, and what it holds."""
+
+    value: Term
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows in order: (is it there, key or None, value). Of a list, those that are there come first."""
+
+    rows: tuple[tuple[Term, Any, Any], ...]
+
+    def count(self, width: int) -> Term:
+        """How many are there, modulo 2^width."""
+        total = bits(0, width)
+        for there, _, _ in self.rows:
+            total = total + z3.If(there, bits(1, width), bits(0, width))
+        return z3.simplify(total)
+
+
+def bits(value: int, width: int) -> Term:
+    return z3.BitVecVal(value, width)
+
+
+# ---------------------------------------------------------------- logic
+
+
+def conj(*conditions: Term) -> Term:
+    """And; constants vanish."""
+    left = [c for c in conditions if not z3.is_true(c)]
+    if any(z3.is_false(c) for c in left):
+        return FALSE
+    return TRUE if not left else left[0] if len(left) == 1 else z3.And(*left)
+
+
+def disj(*conditions: Term) -> Term:
+    """Or; constants vanish."""
+    left = [c for c in conditions if not z3.is_false(c)]
+    if any(z3.is_true(c) for c in left):
+        return TRUE
+    return FALSE if not left else left[0] if len(left) == 1 else z3.Or(*left)
+
+
+def neg(condition: Term) -> Term:
+    if z3.is_true(condition):
+        return FALSE
+    return TRUE if z3.is_false(condition) else z3.Not(condition)
+
+
+def choose(condition: Term, a: Any, b: Any) -> Any:
+    """`a` if the condition holds, else `b`."""
+    if z3.is_true(condition) or a is b:
+        return a
+    if z3.is_false(condition):
+        return b
+    match a, b:
+        case tuple(), tuple() if type(a) is tuple and type(b) is tuple:
+            return tuple(choose(condition, x, y) for x, y in zip(a, b, strict=True))
+        case Boxed(), Boxed():
+            return Boxed(choose(condition, a.value, b.value))
+        case (Boxed(), _) | (_, Boxed()):  # where a row and its value meet, the value is meant
+            return choose(condition, getattr(a, "value", a), getattr(b, "value", b))
+        case Rows(), Rows():
+            first = [(conj(condition, there), key, value) for there, key, value in a.rows]
+            return Rows((*first, *((conj(neg(condition), there), key, value) for there, key, value in b.rows)))
+        case z3.ExprRef(), z3.ExprRef():
+            return a if a.eq(b) else z3.If(condition, a, b)
+        case _:
+            return UNKNOWN
+
+
+def equal(a: Any, b: Any) -> Term:
+    """a == b, by value."""
+    match a, b:
+        case Boxed(), _:
+            return equal(a.value, b)
+        case _, Boxed():
+            return equal(a, b.value)
+        case tuple(), tuple() if type(a) is tuple and type(b) is tuple:
+            return conj(*(equal(x, y) for x, y in zip(a, b, strict=True)))
+        case z3.ExprRef(), z3.ExprRef():
+            return z3.simplify(a == b) if _plain(a) and _plain(b) else a == b
+        case _:
+            return anything(t.BOOL)
+
+
+def _plain(term: Term) -> bool:
+    return bool(z3.is_bv_value(term) or z3.is_true(term) or z3.is_false(term))
+
+
+# ---------------------------------------------------------------- making terms
+
+_numbers = itertools.count()
+
+
+def anything(type: t.Type, limits: list[Term] | None = None, ports: int = 0) -> Any:
+    """A value of the type that may be anything; what restricts it is appended to `limits`."""
+    limits = [] if limits is None else limits
+    name = f"any{next(_numbers)}"
+    match type:
+        case t.Bool():
+            return z3.Bool(name)
+        case t.Struct(_, fields):
+            return tuple(anything(f, limits, ports) for _, f in fields)
+        case t.Tuple(items):
+            return tuple(anything(i, limits, ports) for i in items)
+        case t.Entry(key, value):
+            return (anything(key, limits, ports), anything(value, limits, ports))
+        case t.Ref(_, inner) | t.FromPool(_, inner):
+            return Boxed(anything(inner, limits, ports))
+        case t.Bucket():
+            return (z3.BitVec(name, TOKENS), z3.BitVec(name + "t", TIME))
+    width = t.width(type)
+    if width is None:
+        return UNKNOWN
+    term = z3.BitVec(name, width)
+    if isinstance(type, t.Port) and ports:
+        limits.append(z3.ULT(term, ports))
+    if isinstance(type, t.Enum) and type.width is None:
+        limits.append(z3.Or(*(term == n for _, n in type.members)))
+    return term
+
+
+def lift(type: t.Type, value: Any) -> Any:
+    """A value of the interpreter as a term."""
+    match type:
+        case t.Bool():
+            return z3.BoolVal(bool(value))
+        case t.Struct(_, fields):
+            return tuple(lift(f, v) for (_, f), v in zip(fields, value, strict=True))
+        case t.Tuple(items):
+            return tuple(lift(i, v) for i, v in zip(items, value, strict=True))
+        case t.Ref(_, inner) | t.FromPool(_, inner):
+            if value is None:
+                return UNKNOWN
+            return Boxed(lift(inner, value.value if isinstance(value, (Row, Taken)) else value))
+        case t.Bucket():
+            return (bits(value[0], TOKENS), bits(value[1], TIME))
+        case t.Prefix():
+            return Prefix(value.bits, bits(value.value, value.bits), value.length)
+        case t.SetOf(item):
+            return Rows(tuple((TRUE, None, lift(item, v)) for v in sorted(value)))
+        case t.ListOf(item):
+            return Rows(tuple((TRUE, None, lift(item, v.value if isinstance(v, Row) else v)) for v in value))
+    width = t.width(type)
+    return UNKNOWN if width is None else bits(value, width)
+
+
+# ---------------------------------------------------------------- config that may be chosen
+
+
+def chosen(type: t.Type, limits: list[Term], ports: int) -> Any:
+    """A config item that may have any value, tables of up to a few rows; see `anything` for `limits`."""
+    match type:
+        case t.SetOf(t.Port() as item):
+            return Rows(tuple((anything(t.BOOL), None, bits(p, 16)) for p in range(ports)))
+        case t.ListOf(item) | t.SetOf(item):
+            return Rows(
+                _in_front(tuple((anything(t.BOOL), None, chosen(item, limits, ports)) for _ in range(SOME)), limits)
+            )
+        case t.Table("lpm", key, value):
+            return Rows(tuple(_prefix_row(key, value, length, limits, ports) for length in _lengths(key)))
+        case t.Table("maglev", _, value):
+            return chosen(t.ListOf(value), limits, ports)
+        case t.Table(_, key, value):
+            rows = [(anything(t.BOOL), anything(key, limits, ports), chosen(value, limits, ports)) for _ in range(SOME)]
+            limits += [neg(equal(a[1], b[1])) for a, b in itertools.combinations(rows, 2)]
+            return Rows(tuple(rows))
+        case t.Struct(_, fields):
+            return tuple(chosen(f, limits, ports) for _, f in fields)
+        case t.Tuple(items):
+            return tuple(chosen(i, limits, ports) for i in items)
+        case t.Prefix():
+            return _prefix(32, 24, limits)
+        case _:
+            return anything(type, limits, ports)
+
+
+def _in_front(rows: tuple[Any, ...], limits: list[Term]) -> tuple[Any, ...]:
+    limits += [z3.Implies(later[0], earlier[0]) for earlier, later in itertools.pairwise(rows)]
+    return rows
+
+
+def _lengths(key: t.Type) -> tuple[int, ...]:
+    width = t.width(key)
+    assert width is not None
+    return (width, width // 2, 0)
+
+
+def _prefix(width: int, length: int, limits: list[Term]) -> Prefix:
+    value = z3.BitVec(f"any{next(_numbers)}", width)
+    if length < width:
+        limits.append(z3.Extract(width - length - 1, 0, value) == 0)
+    return Prefix(width, value, length)
+
+
+def _prefix_row(key: t.Type, value: t.Type, length: int, limits: list[Term], ports: int) -> tuple[Term, Any, Any]:
+    width = t.width(key)
+    assert width is not None
+    return (anything(t.BOOL), _prefix(width, length, limits), chosen(value, limits, ports))
+
+
+# ---------------------------------------------------------------- back from a model
+
+
+def number(model: Term, term: Term) -> int:
+    """A bit vector's value; what the model leaves open is 0."""
+    return int(model.eval(term, model_completion=True).as_long())
+
+
+def holds(model: Term, condition: Term) -> bool:
+    return bool(z3.is_true(model.eval(condition, model_completion=True)))
+
+
+def concrete(type: t.Type, value: Any, model: Term) -> Any:
+    """The value in a model, as `config.tables.Tables.replace` takes it."""
+    match type:
+        case t.Bool():
+            return holds(model, value)
+        case t.Struct(_, fields):
+            return tuple(concrete(f, v, model) for (_, f), v in zip(fields, value, strict=True))
+        case t.Tuple(items):
+            return tuple(concrete(i, v, model) for i, v in zip(items, value, strict=True))
+        case t.Prefix():
+            return Prefix(value.bits, number(model, value.value), value.length)
+        case t.ListOf() | t.SetOf() | t.Table():
+            return _table(type, [row for row in value.rows if holds(model, row[0])], model)
+        case _:
+            return number(model, value)
+
+
+def _table(type: t.ListOf | t.SetOf | t.Table, rows: list[Any], model: Term) -> Any:
+    match type:
+        case t.ListOf(item):
+            return tuple(concrete(item, value, model) for _, _, value in rows)
+        case t.SetOf(item):
+            return frozenset(concrete(item, value, model) for _, _, value in rows)
+        case t.Table("lpm", _, item):
+            return tuple((concrete(t.PREFIX, key, model), concrete(item, value, model)) for _, key, value in rows)
+        case t.Table("acl", key_type, item):
+            whole = [(concrete(key_type, key, model), concrete(item, value, model)) for _, key, value in rows]
+            return tuple(AclRow(key if isinstance(key, tuple) else (key,), value) for key, value in whole)
+        case t.Table("maglev", _, item):
+            return tuple((concrete(item, value, model), 1) for _, _, value in rows)
+        case t.Table(_, key_type, item):
+            return {concrete(key_type, key, model): concrete(item, value, model) for _, key, value in rows}

@@ -1,0 +1,34 @@
+"""What a campaign is to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Sizes(StrEnum):
+    """How much room state has: a few entries, as declared, or in turn."""
+
+    both = "both"
+    small = "small"
+    declared = "declared"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do: `seconds` of generating, and at most `traces` if given.
+
+    `only`: names of properties, all if empty; `first`: stop at the first failure; `shrinking`: seconds at most for each
+    property that fails.
+    """
+
+    engine: str = "interp"
+    sizes: Sizes = Sizes.both
+    seed: int = 0
+    seconds: float = 30.0
+    traces: int | None = None
+    only: tuple[str, ...] = ()
+    captures: tuple[Path, ...] = ()
+    first: bool = False
+    shrinking: float = 20.0

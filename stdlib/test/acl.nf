@@ -1,0 +1,31 @@
+/// A packet filter without memory, that goes by the port a packet comes from, its `flow`, and what a header says beside:
+/// DSCP, TCP flags, ICMP type and code, whether it is a fragment.
+use net.flow;
+
+block acl {
+  /// Packets with the same header have the same verdict, whatever was before: while the rules are the same.
+  property same_header_same_verdict {
+    for p, q in trace where p.in_port == q.in_port and p.flow == q.flow and p.changes == q.changes and p.in.ip
+      and q.in.ip
+      and p.in.ip.dscp == q.in.ip.dscp and p.in.ip.ecn == q.in.ip.ecn and p.fragment == q.fragment
+      and p.in.l4 == q.in.l4
+      and (not p.in.tcp or p.in.tcp.syn == q.in.tcp.syn and p.in.tcp.ack == q.in.tcp.ack
+           and p.in.tcp.fin == q.in.tcp.fin and p.in.tcp.rst == q.in.tcp.rst)
+      and (not p.in.icmp or p.in.icmp.type == q.in.icmp.type and p.in.icmp.code == q.in.icmp.code)
+      and (not p.in.icmpv6 or p.in.icmpv6.type == q.in.icmpv6.type and p.in.icmpv6.code == q.in.icmpv6.code)
+      and p.quoted_flow == q.quoted_flow
+      and not (p.reason == "short frame") and not (q.reason == "short frame")
+    expect p.sent == q.sent and (not p.sent or p.ports == q.ports);
+  }
+
+  /// No packet leaves by the port it came in.
+  property never_back {
+    for p in trace where p.sent expect not (p.in_port in p.ports);
+  }
+
+  /// What passes, passes as it is.
+  property nothing_changes {
+    for p in trace where p.sent and p.in.ip
+    expect p.out.flow == p.flow and p.out.len == p.in.len and p.out.payload == p.in.payload and checksums_valid(p);
+  }
+}

@@ -1,0 +1,60 @@
+/// A stateful firewall: `inside` opens connections, `outside` only answers (RFC 6092, section 3). A conversation is
+/// known by its `flow`; an ICMP error belongs to the conversation that it quotes.
+use net.flow;
+use net.icmpv6;
+
+block firewall {
+  port inside, outside;
+  /// How long a conversation is remembered after its last packet: at least, and at most.
+  param idle:    duration;
+  param longest: duration = idle;
+
+  /// Neighbour discovery, which no link can do without (RFC 4890, section 4.4.1).
+  fn is_discovery(type: u8) -> bool { type >= 133 and type <= 137 }
+
+  /// Nothing enters that nobody inside asked for.
+  /// (Who asked may have lost the packet after it was let through, as short frame or in a full queue.)
+  property unsolicited_blocked {
+    for q in trace where q.sent and q.in_port == outside and q.in.ip and (not q.fragment or q.in.l4)
+      and not is_discovery(q.in.icmpv6.type)
+    expect exists p in trace where p.number < q.number and p.in_port == inside
+      and (p.flow == q.flow.reversed or p.flow == q.quoted_flow)
+      and (not p.dropped or p.reason in {"short frame", "queue full", "buffer full"});
+  }
+
+  /// What answers a packet enters, for as long as conversations are remembered.
+  property replies_pass {
+    for p, q in trace where p.sent and p.in_port == inside and q.in_port == outside and q.flow == p.flow.reversed
+      and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
+      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+    expect not q.dropped or q.reason == "short frame";
+  }
+
+  /// A conversation that fell silent is forgotten in time: its answers are unsolicited again.
+  property expired_blocked {
+    for q in trace where q.sent and q.in_port == outside and q.in.l4
+    expect exists p in trace where p.number < q.number and q.at - p.at < longest
+      and (p.flow == q.flow.reversed or p.flow == q.flow);
+  }
+
+  /// Each packet crosses: in at one side, out at the other.
+  property never_back {
+    for p in trace where p.sent expect not (p.in_port in p.ports);
+  }
+
+  /// What passes, passes as it is.
+  property nothing_changes {
+    for p in trace where p.sent and p.in.ip
+    expect p.out.flow == p.flow and p.out.len == p.in.len and p.out.payload == p.in.payload
+      and p.out.ip.dscp == p.in.ip.dscp and p.out.ip.ecn == p.in.ip.ecn and checksums_valid(p);
+  }
+
+  /// A TCP segment too.
+  property tcp_unchanged {
+    for p in trace where p.sent and p.in.tcp
+    expect p.out.tcp.sequence == p.in.tcp.sequence and p.out.tcp.acknowledgement == p.in.tcp.acknowledgement
+      and p.out.tcp.window == p.in.tcp.window and p.out.tcp.options == p.in.tcp.options
+      and p.out.tcp.syn == p.in.tcp.syn and p.out.tcp.ack == p.in.tcp.ack and p.out.tcp.fin == p.in.tcp.fin
+      and p.out.tcp.rst == p.in.tcp.rst;
+  }
+}
