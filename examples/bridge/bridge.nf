@@ -50,4 +50,30 @@ nf bridge {
                and p.in.ethernet.src == q.in.ethernet.dst)
     expect q.ports == ports - q.in_port;
   }
+
+  /// The whole bridge, frame by frame: who may be learned is, and a frame goes where its destination was heard last, or
+  /// everywhere else.
+  property learns_and_forwards {
+    for p in trace where p.in.ethernet
+    let vid = if p.in.vlan.vid != 0 { p.in.vlan.vid } else { 1 };
+    let dst = p.in.ethernet.dst;
+    let control = dst >= 01:80:c2:00:00:00 and dst <= 01:80:c2:00:00:0f;
+    let group = p.in.ethernet.src[40:40] == 1;
+    let refused = control or group or vid == 0xfff;
+    let at = p.after.stations[(vid, dst)];
+    let everywhere = if p.in_port == p1 { {p2, p3} } else if p.in_port == p2 { {p1, p3} } else { {p1, p2} };
+    expect refused or p.after.stations[(vid, p.in.ethernet.src)] == p.in_port;
+    expect not refused or p.dropped and p.after.stations.len == p.before.stations.len;
+    expect refused or (if (vid, dst) in p.after.stations { at == p.in_port and p.dropped or p.ports == {at} }
+                       else { p.ports == everywhere });
+  }
+
+  /// A station is forgotten 300 s after it was last heard; that frames for it pass keeps nothing.
+  property ages {
+    for p, q in trace where p.sent and p.in.ethernet.src == q.in.ethernet.src and not p.in.vlan and not q.in.vlan
+      and not evicted(stations[(pvid, p.in.ethernet.src)], p.at..q.at + 1ns)
+      and not (exists r in trace where p.number < r.number and r.number < q.number
+               and r.in.ethernet.src == p.in.ethernet.src)
+    expect ((pvid, p.in.ethernet.src) in q.before.stations) == (q.at - p.at < 300s);
+  }
 }

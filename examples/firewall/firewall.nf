@@ -45,4 +45,28 @@ nf firewall {
       and p.in.tcp.ack == 0 and (p.flow == q.flow and q.in_port == inside
                                  or p.flow == q.flow.reversed and q.in_port == outside);
   }
+
+  /// Who is pinged from inside may answer.
+  property pings_are_answered {
+    for p, q in trace where p.sent and p.in_port == inside and q.in_port == outside and q.flow == p.flow.reversed
+      and (p.in.icmp.type == IcmpType.echo_request and q.in.icmp.type == IcmpType.echo_reply
+           or p.in.icmpv6.type == Icmpv6Type.echo_request and q.in.icmpv6.type == Icmpv6Type.echo_reply)
+      and q.at - p.at < 2min
+    expect q.sent or q.reason == "short frame";
+  }
+
+  /// Only what can be answered, or answers, crosses: an echo request from inside, an echo reply from outside.
+  property other_icmp_stays_out {
+    for p in trace where p.sent and p.in.icmp and not p.in.icmp.quoted.ipv4
+    expect p.in.icmp.type == (if p.in_port == inside { IcmpType.echo_request } else { IcmpType.echo_reply });
+    for p in trace where p.sent and p.in.icmpv6 and not p.in.icmpv6.quoted.ipv6
+    expect p.in.icmpv6.type == (if p.in_port == inside { Icmpv6Type.echo_request } else { Icmpv6Type.echo_reply });
+  }
+
+  /// An ICMP error goes to whom it is about, if that is a connection, and keeps nothing alive.
+  property errors_to_whom_they_concern {
+    for q in trace where q.sent and (q.in.icmp.quoted.ipv4 or q.in.icmpv6.quoted.ipv6)
+    expect q.flow.dst == q.quoted_flow.src
+      and (if q.in_port == inside { q.quoted_flow.reversed } else { q.quoted_flow }) in q.before.ct.connections;
+  }
 }

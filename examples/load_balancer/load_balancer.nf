@@ -30,7 +30,20 @@ nf load_balancer {
     send backend.uplink;
   }
 
+  /// What is for the VIP goes to a backend, by its address, MAC and uplink; nothing else goes anywhere.
   property only_to_backends {
-    for p in trace where p.sent expect exists b in p.before.backends where b.ip == p.out.ipv4.dst;
+    for p in trace where p.sent
+    expect p.in.ipv4.dst == vip
+      and (exists b in p.before.backends where b.ip == p.out.ipv4.dst and b.mac == p.out.ethernet.dst
+           and p.ports == {b.uplink});
+  }
+
+  /// New flows go to the backends in turn, and none is refused as long as there is one.
+  property in_turn {
+    for p in trace where p.in.ipv4.dst == vip and p.in.l4 and p.before.backends.len > 0
+    expect p.sent or p.reason == "short frame";
+    for p in trace where p.sent and not (p.flow in p.before.sticky)
+    expect p.out.ipv4.dst == p.before.backends[p.before.turn % p.before.backends.len].ip
+      and p.after.turn == p.before.turn + 1;
   }
 }

@@ -8,7 +8,7 @@ nf nat {
   /// "address and port-dependent").
   param endpoint_independent: bool = true;
   config pool_addresses: list<ipv4>;
-  use test.nat { idle: 5min, tcp_idle: 124min, lowest: 1024 };
+  use test.nat { idle: 5min, tcp_idle: 124min, lowest: 1024, endpoint_independent: endpoint_independent };
 
   relevant ipv4.{src, dst, protocol, fragment_offset}, flow, quoted_flow, icmp.type when icmp else drop "not IPv4";
 
@@ -112,5 +112,10 @@ nf nat {
       and p.in.ipv4.protocol == q.in.ipv4.protocol
     expect p.after.free.len + count(m in p.after.out where m.key.protocol == p.in.ipv4.protocol)
            == q.after.free.len + count(m in q.after.out where m.key.protocol == q.in.ipv4.protocol);
+  }
+
+  /// Later fragments have no ports to translate: they are dropped, and counted as what they are.
+  property later_fragments_are_told {
+    for p in trace where p.in.ipv4.fragment_offset != 0 expect p.reason == "later fragment";
   }
 }

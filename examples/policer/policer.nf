@@ -45,9 +45,24 @@ nf policer {
             - plan.pbs) / (q.at - p.at) <= plan.pir;
   }
 
-  /// Only the drop precedence ever changes.
-  property coloured {
-    for p in trace where p.sent and p.in.ipv4
-    expect p.out.ipv4.dscp == p.in.ipv4.dscp or p.in_port == subscribers and p.out.ipv4.dscp == yellow;
+  /// RFC 2698, section 3, packet by packet: red is what the peak bucket has no room for, yellow (AF12) what then the
+  /// committed one has none for.
+  property three_colours {
+    for p in trace where p.in_port == subscribers and p.in.ipv4
+    let size = p.in.ipv4.total_length as bytes;
+    let own = p.before.plans[p.in.ipv4.src];
+    let plan = if p.in.ipv4.src in p.before.plans { own } else { p.before.default_plan };
+    let red = not p.before.meters[p.in.ipv4.src].peak.has(size, rate: plan.pir, burst: plan.pbs);
+    let green = p.before.meters[p.in.ipv4.src].committed.has(size, rate: plan.cir, burst: plan.cbs);
+    expect (p.reason == "red") == red and (p.sent or p.reason in {"red", "short frame"});
+    expect red or p.in.ipv4.src in p.after.meters;
+    expect not p.sent or p.out.ipv4.dscp == (if green { p.in.ipv4.dscp } else { 12 }) and p.ports == {core};
+  }
+
+  /// What is not a subscriber's IPv4 packet passes as it is, to the other side.
+  property the_rest_passes {
+    for p in trace where p.in_port == core or not p.in.ipv4
+    expect p.reason == "short frame" or p.out == p.in
+      and (if p.in_port == core { p.ports == {subscribers} } else { p.ports == {core} });
   }
 }

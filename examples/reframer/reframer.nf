@@ -19,4 +19,17 @@ nf reframer {
       and count(r in trace where r.left == p.left) <= most
     expect not (exists r in trace where r.class != p.class and p.place < r.place and r.place < q.place);
   }
+
+  /// All goes to the other side, as it came, and nothing is lost.
+  property crosses {
+    for p in trace where p.sent expect p.ports == {servers} and p.out == p.in;
+    for p in trace where p.in_port == network expect not p.dropped or p.reason == "short frame";
+  }
+
+  /// Packets leave only when the window of the first of them is over, or the buffer is full.
+  property waits {
+    for p in trace where p.sent and p.left < p.at + window
+    expect p.left >= p.at and (count(q in trace where q.left == p.left) >= most
+                               or (exists q in trace where q.left == p.left and q.left == q.at + window));
+  }
 }

@@ -67,4 +67,33 @@ nf router6 {
     for p, q in trace where p.sent and q.sent and p.in.ipv6.dst == q.in.ipv6.dst and p.changes == q.changes
     expect p.out_port == q.out_port and p.out.ethernet.dst == q.out.ethernet.dst;
   }
+
+  /// What is routed came to the router, may be routed, and goes where the longest prefix says, from MAC to MAC.
+  property routed {
+    for p in trace where p.sent
+    let next = p.before.routes[p.in.ipv6.dst];
+    expect p.in.ethernet.dst == p.before.interfaces[p.in_port].mac and p.ports == {next.via}
+      and p.out.ethernet.dst == next.mac and p.out.ethernet.src == p.before.interfaces[next.via].mac;
+    expect not (p.in.ipv6.dst in ff00::/8 or p.in.ipv6.src in ff00::/8 or p.in.ipv6.dst in p.before.local)
+      and not (p.in.ipv6.src in fe80::/10 or p.in.ipv6.dst in fe80::/10 or p.in.ipv6.src in ::/127
+               or p.in.ipv6.dst in ::/127);
+  }
+
+  /// Who sent what cannot be delivered is told, by the router's own address: not about errors, and not too often.
+  property errors {
+    for e in emitted
+    let own = e.cause.before.interfaces[e.cause.in_port];
+    expect e.port == e.cause.in_port and e.cause.dropped and e.ethernet.src == own.mac
+      and e.ethernet.dst == e.cause.in.ethernet.src and e.ipv6.src == own.address and e.ipv6.dst == e.cause.in.ipv6.src;
+    expect not (e.cause.in.icmpv6.type < 128)
+      and (e.icmpv6.type == Icmpv6Type.time_exceeded) == (e.cause.in.ipv6.hop_limit <= 1);
+    for e, f in emitted
+    let n = count(x in emitted where x.at >= e.at and x.at <= f.at);
+    expect n <= 10 or (n - 10) / (f.at - e.at) <= 100pps;
+  }
+
+  property complained {
+    for p in trace where p.reason in {"no route", "hop limit exceeded"} expect exists e in emitted where e.cause == p;
+    for p in trace where p.in.ipv6.hop_limit <= 1 expect p.dropped;
+  }
 }

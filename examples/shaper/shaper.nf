@@ -8,4 +8,12 @@ nf shaper {
   relevant ipv4.{src, dst, protocol}, l4.{sport, dport} else send wan;
   schedule { class flow; shape rate, burst; classes 64K; idle 10s; buffer 16MB; queue 256KB; when full drop; }
   on packet from lan { send wan; }
+
+  /// All goes to the other side, as it came.
+  property crosses {
+    for p in trace where p.sent expect p.ports == {wan} and p.out == p.in;
+    for p in trace where p.in_port == lan and not (p.in.ipv4 and p.in.l4)
+    expect p.sent or p.held
+      or p.reason in {"short frame", "queue full", "buffer full", "no free class", "longer than burst"};
+  }
 }

@@ -106,4 +106,57 @@ nf telemetry {
     for p in trace where p.sent
     expect p.after.talkers.estimate(p.flow) >= p.len as u64 and p.after.sources.estimate(p.flow.src) >= p.len as u64;
   }
+
+  /// Packet by packet: a record begins with its flow's first packet, and counts each one to the last.
+  property counted {
+    for p in trace where p.in_port != collector
+    let old = p.before.records[p.flow];
+    let new = p.after.records[p.flow];
+    let goes_on = p.flow in p.before.records and p.at - old.start < 30min;
+    let ends = p.in.tcp.fin == 1 or p.in.tcp.rst == 1;
+    expect new.last == p.at;
+    expect not goes_on or new.start == old.start and new.packets == old.packets + 1
+      and new.octets == old.octets + p.len and new.finished == (old.finished or ends);
+    expect goes_on or new.start == p.at and new.packets == 1 and new.octets == p.len and new.finished == ends;
+  }
+
+  /// A record lives for 15 s after its flow's last packet, for 1 s if the flow has said that it ends.
+  property remembered {
+    for p, q in trace where p.in_port != collector and p.flow == q.flow
+      and not evicted(records[p.flow], p.at..q.at + 1ns)
+      and not (exists r in trace where p.number < r.number and r.number < q.number and r.flow == p.flow)
+    let long = if p.after.records[p.flow].finished { 1s } else { 15s };
+    expect (q.flow in q.before.records) == (q.at - p.at < long);
+  }
+
+  /// What the collector is told of a flow is what was, and why it ended.
+  property told {
+    for e in emitted where e.flow_record
+    let f = Flow {
+      src: e.flow_record.src, dst: e.flow_record.dst, sport: e.flow_record.sport, dport: e.flow_record.dport,
+      protocol: e.flow_record.protocol
+    };
+    let why = e.flow_record.end_reason;
+    expect e.port == collector and ended(records[f], e.at..e.at + 1ns);
+    expect why == FlowEnd.lack_of_resources and ended(records[f], End.evicted, e.at..e.at + 1ns)
+      or why == FlowEnd.active_timeout and ended(records[f], End.removed, e.at..e.at + 1ns)
+      or (why == FlowEnd.end_of_flow)
+      == (exists p in trace where p.flow == f and (p.in.tcp.fin == 1 or p.in.tcp.rst == 1)
+          and p.at as u64 >= e.flow_record.start and p.at as u64 <= e.flow_record.last)
+      and ended(records[f], End.idle, e.at..e.at + 1ns);
+    expect e.flow_record.packets >= 1
+      and e.flow_record.packets <= count(p in trace where p.flow == f and p.at as u64 >= e.flow_record.start
+                                           and p.at as u64 <= e.flow_record.last);
+  }
+
+  /// The numbers of an interval are of that interval alone.
+  property forgotten_each_interval {
+    for q in trace where q.in_port != collector
+    let first = not (q.flow in q.before.seen);
+    expect q.before.flows <= distinct(p in trace where p.number < q.number and q.at - p.at <= interval: p.flow);
+    expect q.before.talkers.estimate(q.flow)
+           <= (sum(p in trace where p.number < q.number and p.flow == q.flow
+                     and q.at - p.at <= interval: p.len) as u64);
+    expect q.after.flows == q.before.flows + first as u64 and q.flow in q.after.seen;
+  }
 }

@@ -58,4 +58,40 @@ nf vxlan_gateway {
                and r.in.inner.ethernet.src == p.in.inner.ethernet.src and r.in.outer.ipv4.src != p.in.outer.ipv4.src)
     expect q.out.outer.ipv4.dst == p.in.outer.ipv4.src;
   }
+
+  /// Frame by frame into the fabric: to where the station was heard, or to all, in a tunnel packet that is complete.
+  property into_the_fabric {
+    for p in trace where p.sent and p.in_port == access
+    let own = p.before.vtep;
+    let heard = p.before.remote[p.in.outer.ethernet.dst];
+    let to = if p.in.outer.ethernet.dst in p.before.remote { heard } else { own.flood };
+    expect p.ports == {fabric} and not p.in.outer.vlan[0] and p.out.outer.ipv4.src == own.ip
+      and p.out.outer.ipv4.dst == to and p.out.outer.ethernet.src == own.mac and p.out.outer.udp.dport == 4789;
+    expect if to in 224.0.0.0/4 {
+      p.out.outer.ethernet.dst >= 01:00:5e:00:00:00 and p.out.outer.ethernet.dst <= 01:00:5e:7f:ff:ff
+    } else {
+      p.out.outer.ethernet.dst == own.gateway
+    };
+    expect not p.out.vxlan or p.out.vxlan.vni == own.vni;
+  }
+
+  /// And out of it: only this network's packets for this end point, and who sent them is remembered.
+  property out_of_the_fabric {
+    for p in trace where p.sent and p.in_port == fabric
+    let own = p.before.vtep;
+    expect p.ports == {access} and p.in.vxlan.vni == own.vni
+      and (p.in.outer.ipv4.dst == own.ip or p.in.outer.ipv4.dst == own.flood)
+      and p.in.inner.ethernet.src[40:40] == 0
+      and p.after.remote[p.in.inner.ethernet.src] == p.in.outer.ipv4.src;
+  }
+
+  /// A station is forgotten 300 s after it was last heard.
+  property ages {
+    for p, q in trace where p.sent and p.in_port == fabric and q.in_port == access
+      and q.in.outer.ethernet.dst == p.in.inner.ethernet.src
+      and not evicted(remote[p.in.inner.ethernet.src], p.at..q.at + 1ns)
+      and not (exists r in trace where p.number < r.number and r.number < q.number
+               and r.in_port == fabric and r.in.inner.ethernet.src == p.in.inner.ethernet.src)
+    expect (p.in.inner.ethernet.src in q.before.remote) == (q.at - p.at < 300s);
+  }
 }

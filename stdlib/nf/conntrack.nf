@@ -71,4 +71,46 @@ block conntrack {
   action error_about(f: Flow) {
     require f in connections else drop "ICMP error about no connection";
   }
+
+  /// A connection goes through its phases as its segments say: opened by a SYN, established once the opener has
+  /// acknowledged the other SYN, closing from the first FIN on, closed by both or by a RST, and then opened anew.
+  property followed {
+    for p in trace where p.sent and p.in.tcp
+      and (p.flow in p.after.connections) != (p.flow.reversed in p.after.connections)
+    let opener = p.flow in p.after.connections;
+    let f = if opener { p.flow } else { p.flow.reversed };
+    let side = if opener { 1 as bit<2> } else { 2 };
+    let new = p.after.connections[f];
+    let fresh = Connection { phase: Phase.opening, syns: 1, fins: 0 };
+    let known = if f in p.before.connections { p.before.connections[f] } else { fresh };
+    let opens = opener and p.in.tcp.syn == 1 and p.in.tcp.ack == 0;
+    let anew = opens and known.phase == Phase.closed;
+    let syns = known.syns | (if p.in.tcp.syn == 1 { side } else { 0 });
+    let fins = known.fins | (if p.in.tcp.fin == 1 { side } else { 0 });
+    let closed = p.in.tcp.rst == 1 or fins == 3 or known.phase == Phase.closed;
+    let established = known.phase == Phase.established or syns == 3 and opener and p.in.tcp.ack == 1;
+    expect f in p.before.connections or opens;
+    expect not anew or new == fresh;
+    expect anew or new.syns == syns and new.fins == fins and (new.phase == Phase.closed) == closed;
+    expect anew or closed or (new.phase == Phase.closing) == (fins != 0);
+    expect anew or closed or fins != 0 or (new.phase == Phase.established) == established;
+  }
+
+  /// A connection is remembered from its last packet on for exactly as long as its phase says. ICMP errors about it do
+  /// not count.
+  property remembered {
+    for p, q in trace where p.sent and p.flow.canonical == q.flow.canonical
+      and not p.in.icmp.quoted.ipv4 and not p.in.icmpv6.quoted.ipv6
+      and (p.flow in p.after.connections) != (p.flow.reversed in p.after.connections)
+      and not (exists r in trace where p.number < r.number and r.number < q.number
+               and r.flow.canonical == p.flow.canonical)
+    let f = if p.flow in p.after.connections { p.flow } else { p.flow.reversed };
+    let phase = p.after.connections[f].phase;
+    let long = if phase == Phase.conversation { conversation }
+      else if phase == Phase.opening { opening }
+      else if phase == Phase.established { established }
+      else if phase == Phase.closing { closing }
+      else { closed };
+    expect (f in q.before.connections) == (q.at - p.at < long);
+  }
 }

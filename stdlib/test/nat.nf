@@ -20,6 +20,10 @@ block nat {
   param overload: bool = false;
   /// Are ICMP errors about mapped flows translated (RFC 5508, REQ-4)?
   param icmp_errors: bool = true;
+  /// Does a host's port have the same public endpoint for all remote ones (RFC 4787, REQ-1)?
+  param endpoint_independent: bool = false;
+  /// Is it meant that a full table throws out old mappings?
+  param evicts: bool = false;
 
   use test.checksums;
 
@@ -76,6 +80,22 @@ block nat {
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
     expect q.out_port == outside and q.out.flow == p.out.flow;
+  }
+
+  /// A NAT that is full refuses who is new. It never throws out who is there.
+  property living_are_spared {
+    for q in trace where not evicts expect not evicted(q.at..q.at + 1ns);
+  }
+
+  /// Whoever a host's port talks to, it has one public endpoint (RFC 4787, REQ-1): else games, calls and all that meets
+  /// through a third party fail.
+  property one_endpoint_per_port {
+    for p, q in trace where endpoint_independent and p.sent and q.sent and p.in_port == inside and q.in_port == inside
+      and p.out_port == outside and q.out_port == outside and p.in.l4 and q.in.l4
+      and p.flow.protocol == q.flow.protocol and (p.flow.src, p.flow.sport) == (q.flow.src, q.flow.sport)
+      and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
+      and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+    expect (p.out.flow.src, p.out.flow.sport) == (q.out.flow.src, q.out.flow.sport);
   }
 
   /// Public ports are from the range that they should be from.

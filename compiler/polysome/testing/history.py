@@ -31,9 +31,9 @@ LENGTH: Final = "len"
 class Operation:
     """One use of state: `op` is the method's name as in `kinds` (get, put, remove, take, …), `result` what it returned.
 
-    A token bucket's `take` and `has` have the arguments (key, path, n, rate, burst, unit), a pool's `claim`, `release`
-    and `give_back` (partition, value). A `put` stands after all that it ended; if it trapped, its result is the reason.
-    `on end` (key, value, why) is the beginning of the handler of that name.
+    A token bucket has `bucket_take` and `bucket_has`, with the arguments (key, path, n, rate, burst, unit), a pool
+    `claim`, `release` and `give_back` (partition, value). A `put` stands after all that it ended; if it trapped, its
+    result is the reason. `on end` (key, value, why) is the beginning of the handler of that name.
     """
 
     stamp: int

@@ -28,7 +28,8 @@ def tried(name: str, seconds: float, seed: int, first: bool) -> dict[str, Any]:
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds + 300, check=True)
     except subprocess.CalledProcessError as error:
-        return {"name": name, "error": error.stderr.strip().splitlines()[-1]}
+        last = (error.stderr.strip().splitlines() or [f"exit code {error.returncode}"])[-1]
+        return {"name": name, "error": last[:200]}
     except subprocess.TimeoutExpired:
         return {"name": name, "error": "no answer in time"}
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

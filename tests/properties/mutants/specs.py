@@ -24,7 +24,7 @@ NAT = of(
     ("UDP lives for five seconds", Kind.timeout, "{ 5min }", "{ 5s }"),
     ("a full table evicts", Kind.when_full, "max 124min; when full drop; }", "max 124min; when full evict oldest; }"),
     ("mapping by destination", Kind.key, "src: f.src, dst: if endpoint_independent { :: } else { f.dst }", "src: f.src, dst: f.dst"),
-    ("ICMP mappings by destination port", Kind.boundary, "dport: if any_port { 0 } else { f.dport }", "dport: if any_port { 0 } else { 1 }"),
+    ("mapping by destination port", Kind.key, "endpoint_independent or f.protocol == IpProtocol.icmp", "f.protocol == IpProtocol.icmp"),
     ("answers found by the wrong end", Kind.swapped, "deliver(flow.reversed);\n  }\n\n", "deliver(flow);\n  }\n\n"),
     ("the mapping forgets the protocol", Kind.key, "dport: if any_port { 0 } else { f.dport }, protocol: f.protocol", "dport: if any_port { 0 } else { f.dport }, protocol: 17"),
     ("unsolicited is let in", Kind.missing_check, 'let m = back[by_public(answer)] else drop "unsolicited";', "let m = back[by_public(answer)] else send inside;"),
@@ -48,7 +48,7 @@ FIREWALL = of(
     ("RST is ignored", Kind.missing_check, "if rst or fins == 3 or", "if fins == 3 or"),
     ("one FIN closes", Kind.boundary, "rst or fins == 3 or", "rst or fins != 0 or"),
     ("established without an ACK", Kind.missing_check, "syns == 3 and side == 1 and ack", "syns == 3 and side == 1"),
-    ("timeouts swapped", Kind.timeout, "else if phase == Phase.opening { opening }", "else if phase == Phase.opening { closed }"),
+    ("timeouts swapped", Kind.timeout, "else if phase == Phase.opening { opening }\n    else if phase == Phase.closing", "else if phase == Phase.opening { closed }\n    else if phase == Phase.closing"),
     ("full evicts", Kind.when_full, "max established; when full drop; }", "max established; when full evict oldest; }"),
     ("errors keep it alive", Kind.refresh, 'require f in connections else drop "ICMP error about no connection";', 'let known = connections[f] else drop "ICMP error about no connection";'),
     ("a closed port is not used again", Kind.missing_check, "if opens and known.phase == Phase.closed { fresh }", "if opens and known.phase == Phase.opening { fresh }"),
@@ -76,12 +76,12 @@ POLICER = of(
     ("one meter for all", Kind.key, "require meters[ipv4.src].peak", "require meters[10.0.0.1].peak"),
     ("green is marked", Kind.inverted, "if not green { ipv4.dscp", "if green { ipv4.dscp"),
     ("the wrong mark", Kind.constant, "= 12;  ", "= 10;  "),
-    ("committed rate for the peak", Kind.swapped, "rate: plan.pir, burst: plan.pbs", "rate: plan.cir, burst: plan.cbs"),
+    ("committed rate for the peak", Kind.swapped, "peak.take(size, rate: plan.pir, burst: plan.pbs)", "peak.take(size, rate: plan.cir, burst: plan.cbs)"),
     ("subscribers are confused with the core", Kind.direction, "on packet from core { send subscribers; }", "on packet from core { send core; }"),
     ("what is not IPv4 goes back", Kind.direction, "require ipv4 else send core;", "require ipv4 else send subscribers;"),
     ("the plan is ignored", Kind.lookup, "let plan = plans[ipv4.src] else default_plan;", "let plan = default_plan;"),
     ("one plan for all", Kind.key, "let plan = plans[ipv4.src] else", "let plan = plans[10.0.0.1] else"),
-    ("a burst of its own for yellow", Kind.swapped, "burst: plan.cbs);", "burst: plan.pbs);"),
+    ("a burst of its own for yellow", Kind.swapped, "committed.take(size, rate: plan.cir, burst: plan.cbs)", "committed.take(size, rate: plan.cir, burst: plan.pbs)"),
 )  # fmt: skip
 
 SHAPER = of(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from polysome.testing.builtin.base import Builtin
 from polysome.testing.builtin.batches import Batches
 from polysome.testing.builtin.crash import NoCrash
 from polysome.testing.builtin.determinism import Determinism
@@ -19,11 +20,10 @@ from polysome.testing.builtin.poll_invariance import PollInvariance
 from polysome.testing.builtin.shards import Shards
 from polysome.testing.builtin.splitting import Splitting
 from polysome.testing.builtin.time_jumps import TimeJumps
-from polysome.testing.execution import Property
 
 NO_CRASH: Final = NoCrash()
 
-BUILTIN: tuple[Property, ...] = (
+BUILTIN: tuple[Builtin, ...] = (
     NO_CRASH,
     *INVARIANTS,
     NonInterference(),

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from polysome.ir import program as ir
 from polysome.testing.execution import Execution, Failure, Judgement
 from polysome.testing.history import History
 from polysome.testing.record import Record
@@ -40,6 +41,10 @@ class Builtin:
     @property
     def doc(self) -> str:
         return inspect.cleandoc(type(self).__doc__ or "")
+
+    def concerns(self, program: ir.Program) -> bool:
+        """Has the NF anything that this is about?"""
+        return True
 
     def cases(self, execution: Execution) -> int:
         """How often something was tested. Raises Broken, and Skip."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import broken, operations, shown, too_many
+from polysome.testing.builtin.sketches import broken, has, operations, shown, too_many
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -19,6 +19,9 @@ class Bloom(Invariant):
     """
 
     name: ClassVar[str] = "bloom"
+
+    def concerns(self, program: ir.Program) -> bool:
+        return has(program, "bloom")
 
     def check(self, record: Record) -> int:
         return sum(self._one(record, decl, ops) for decl, ops in operations(record, "bloom"))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import MILLION, amount, broken, operations, shown, too_many
+from polysome.testing.builtin.sketches import MILLION, amount, broken, has, operations, shown, too_many
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -23,6 +23,9 @@ class CountMin(Invariant):
     """
 
     name: ClassVar[str] = "count_min"
+
+    def concerns(self, program: ir.Program) -> bool:
+        return has(program, "count_min")
 
     def check(self, record: Record) -> int:
         return sum(self._one(record, decl, ops) for decl, ops in operations(record, "count_min"))

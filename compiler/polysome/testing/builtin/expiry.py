@@ -32,6 +32,9 @@ class Expiry(Invariant):
 
     name: ClassVar[str] = "expiry"
 
+    def concerns(self, program: ir.Program) -> bool:
+        return any(isinstance(decl, ir.MapDecl) for decl in program.state.values())
+
     def check(self, record: Record) -> int:
         return _Replay(record).run()
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import MILLION, broken, operations
+from polysome.testing.builtin.sketches import MILLION, broken, has, operations
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -23,6 +23,9 @@ class HyperLogLog(Invariant):
     """
 
     name: ClassVar[str] = "hyperloglog"
+
+    def concerns(self, program: ir.Program) -> bool:
+        return has(program, "hyperloglog")
 
     def check(self, record: Record) -> int:
         return sum(self._one(record, decl, ops) for decl, ops in operations(record, "hyperloglog"))

@@ -18,6 +18,7 @@ from polysome.testing.history import Lookup
 from polysome.testing.record import Record
 from polysome.testing.values_text import text
 
+TABLES = ("lpm", "acl", "maglev")
 PLACES = 65537  # of a maglev table, if the spec does not say
 FEW_PLACES = 4096  # so many are filled for every trace, more for one in SELDOM
 SELDOM = 16
@@ -32,6 +33,9 @@ class Lookups(Invariant):
     """
 
     name: ClassVar[str] = "table lookups"
+
+    def concerns(self, program: ir.Program) -> bool:
+        return any(isinstance(d.type, t.Table) and d.type.kind in TABLES for d in program.config.values())
 
     def check(self, record: Record) -> int:
         history = history_of(record)

@@ -18,6 +18,9 @@ class Memory(Invariant):
 
     name: ClassVar[str] = "memory"
 
+    def concerns(self, program: ir.Program) -> bool:
+        return any(isinstance(decl, ir.ArrayDecl | ir.ScalarDecl) for decl in program.state.values())
+
     def check(self, record: Record) -> int:
         state = record.program.state
         cells: dict[tuple[str, Hashable], Any] = {}

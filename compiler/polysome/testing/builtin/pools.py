@@ -28,6 +28,9 @@ class Pools(Invariant):
 
     name: ClassVar[str] = "pools"
 
+    def concerns(self, program: ir.Program) -> bool:
+        return any(isinstance(decl, ir.PoolDecl) for decl in program.state.values())
+
     def check(self, record: Record) -> int:
         return _Replay(record).run()
 

@@ -16,6 +16,11 @@ MILLION = 10**6
 UNLIKELY = 1e-12  # of such cases in a sketch that keeps its promise
 
 
+def has(program: ir.Program, kind: str) -> bool:
+    """Does the NF keep state of this kind?"""
+    return any(isinstance(decl, ir.KindDecl) and decl.kind == kind for decl in program.state.values())
+
+
 def operations(record: Record, kind: str) -> Iterator[tuple[ir.KindDecl, list[Operation]]]:
     """Each sketch of the kind with its operations, in order."""
     history = history_of(record)

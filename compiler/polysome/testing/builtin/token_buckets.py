@@ -31,6 +31,9 @@ class TokenBuckets(Invariant):
 
     name: ClassVar[str] = "token buckets"
 
+    def concerns(self, program: ir.Program) -> bool:
+        return any(buckets(_value_type(decl)) for decl in program.state.values())
+
     def check(self, record: Record) -> int:
         return _Replay(record).run()
 
@@ -70,7 +73,7 @@ class _Replay:
         for event, after in zip(every, [*every[1:], None], strict=False):
             if isinstance(event, End):
                 self.cells.pop((event.map, event.key), None)
-            elif event.op in ("take", "has") and event.state in self.paths:
+            elif event.op in ("bucket_take", "bucket_has") and event.state in self.paths:
                 cases += 1
                 self._asked(event, before)
             elif event.state in self.paths and event.op in ("put", "set") and not _by_take(event, after):
@@ -93,7 +96,7 @@ class _Replay:
                 f"asked for {n}, it must say {'yes' if enough else 'no'}; it said {'yes' if op.result else 'no'}",
             )
         not_kept = isinstance(before, Operation) and before.op == "put" and before.result is False
-        if op.op == "take" and enough and not not_kept:
+        if op.op == "bucket_take" and enough and not not_kept:
             cell.stored[path] = (there - n * scale, op.time)
             self.known.add(cell.stored[path])
             self._span(op, cell, path)
@@ -144,7 +147,7 @@ class _Replay:
 
 def _by_take(event: Operation, after: Event | None) -> bool:
     """Whether it is the write of a take, which the take itself accounts for."""
-    if not isinstance(after, Operation) or after.op != "take" or after.state != event.state:
+    if not isinstance(after, Operation) or after.op != "bucket_take" or after.state != event.state:
         return False
     key: Any = event.args[0] if len(event.args) == 2 else None
     return bool(after.args[0] == key)

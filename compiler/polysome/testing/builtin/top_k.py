@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import MILLION, amount, broken, operations, shown
+from polysome.testing.builtin.sketches import MILLION, amount, broken, has, operations, shown
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -22,6 +22,9 @@ class TopK(Invariant):
     """
 
     name: ClassVar[str] = "top_k"
+
+    def concerns(self, program: ir.Program) -> bool:
+        return has(program, "top_k")
 
     def check(self, record: Record) -> int:
         return sum(self._one(record, decl, ops) for decl, ops in operations(record, "top_k"))

@@ -19,6 +19,7 @@ FIRST = {
     frames.IPV6: 0x20010DB8 << 96 | 1,  # for documentation (RFC 3849)
     frames.PORT: 1001,
 }
+_HEADERS = 256  # bytes that are looked at one by one; what lies behind is payload, zeroed as a whole
 _CHUNKS = (64, 16, 8, 4, 2, 1)
 _HOPS = 64  # a usual time to live
 
@@ -115,8 +116,9 @@ def _frames(search: Shrinking, numbers: Iterable[int]) -> None:
     for size in _lengths([search.best.arrivals[n].data for n in chosen]):
         if step(lambda data, size=size: _mended(data, data[:size])):  # type: ignore[misc]
             break
+    step(lambda data: _zeroed(data, _HEADERS, len(data)))
     for chunk in _CHUNKS:
-        for start in range(0, max(len(search.best.arrivals[n].data) for n in chosen), chunk):
+        for start in range(0, min(_HEADERS, max(len(search.best.arrivals[n].data) for n in chosen)), chunk):
             step(lambda data, start=start, chunk=chunk: _zeroed(data, start, start + chunk))  # type: ignore[misc]
 
 

@@ -41,7 +41,7 @@ class _Writer:
         decl = self.program.state[o.state]
         if o.op in ("peek", "put", "set") and _only_buckets(_type(decl)):
             return  # their uses say it better
-        if o.op in ("has", "take") and len(o.args) > 2:
+        if o.op in ("bucket_has", "bucket_take"):
             yield self._bucket(o, decl)
             return
         match decl:
@@ -93,9 +93,9 @@ class _Writer:
         place = (o.state, key, path)
         held = self._buckets.get(place) or self._held(o, decl, key, path)
         fill = token_bucket.fill(held, o.time, rate, burst, scale)
-        if o.op == "take":
+        if o.op == "bucket_take":
             self._buckets[place] = token_bucket.take(held, o.time, amount, rate, burst, scale)[1]
-        said = "takes" if o.op == "take" else "asks for"
+        said = "takes" if o.op == "bucket_take" else "asks for"
         outcome = ("it was there" if o.result else "too little") + f": {self.text(fill, of)} in it"
         limits = f"rate {self.text(rate, rates)}, burst {self.text(burst, of)}"
         return f"{name} {said} {self.text(amount, of)}, {outcome} ({limits})"

@@ -353,12 +353,12 @@ class RecordedStates(States):
 
     def _bucket_has(self, state: str, key: Any, path: tuple[int, ...], *rest: Any) -> bool:
         found = super()._bucket_has(state, key, path, *rest)
-        self.journal.operation(state, "has", (key, path, *rest[:-1]), found)
+        self.journal.operation(state, "bucket_has", (key, path, *rest[:-1]), found)
         return found
 
     def _bucket_take(self, state: str, key: Any, path: tuple[int, ...], *rest: Any) -> bool:
         taken = super()._bucket_take(state, key, path, *rest)
-        self.journal.operation(state, "take", (key, path, *rest[:-1]), taken)
+        self.journal.operation(state, "bucket_take", (key, path, *rest[:-1]), taken)
         return taken
 
 

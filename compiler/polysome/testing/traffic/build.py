@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,7 +158,8 @@ class Builder:
         self.now = max(self.now, time)
         self.sink.met.append(_Met(port, time, data, conversation=conversation))
         self.arrivals.append(Arrival(port, time, data))
-        self.machine.arrive(port, time, data)
+        with suppress(Exception):  # an interpreter that fails is for the campaign to find, by running this trace
+            self.machine.arrive(port, time, data)
 
     def _promising(self, c: Choices, kind: str) -> str:
         """Another kind, mostly, if none of this one ever got through in this trace."""

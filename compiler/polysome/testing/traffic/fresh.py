@@ -124,7 +124,8 @@ def _lengths(program: ir.Program) -> tuple[Weighted[int], Weighted[int], Weighte
     splits = sorted({WIRE.frame(one.fields_size) for one in layout(program).classes if one.whole is None})
     edges = dict.fromkeys(n + d for n in (WIRE.minimum, *splits[:4]) for d in (0, -1, 1))
     frames = Weighted([*((n, 1.0) for n in edges), (1514, 3.0), (576, 1.0), (1280, 0.5)])
-    sizes = [n + d for size in found.sizes for n in (size, size // 2) for d in (0, 14, -1, 1) if n <= _LARGEST]
+    parts = [size // part for size in found.sizes for part in (1, 2, 4)]  # so that few packets are a burst
+    sizes = [n + d for n in parts for d in (0, 14, -1, 1) if 0 < n <= _LARGEST]
     large = Weighted([(1514, 6.0), (1300, 2.0), (9014, 1.0), *((n, 6.0 / len(sizes)) for n in sizes)])
     return payloads, frames, large
 

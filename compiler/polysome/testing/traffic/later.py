@@ -121,7 +121,8 @@ def error(
         about_layers.pop(0)
     for layer, other in zip(inside, about_layers, strict=False):
         layer.values, layer.rest = list(other.values), other.rest
-    _to_sender(c, found, about)
+    if not c.chance(0.1):  # else it goes to somebody whom it is not about
+        _to_sender(c, found, about)
     keep = c.pick((1, 1, 0, 2))
     if keep == 0 and inside:  # the least that RFC 792 demands: 8 bytes of what follows the IP header
         _cut(found, inside)

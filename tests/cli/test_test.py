@@ -1,0 +1,85 @@
+"""`polysome test` on the command line: what it prints, what it writes, with which code it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.testing.test_campaign import RIGHT, WRONG
+from typer.testing import CliRunner
+
+from polysome.cli.main import app
+
+runner = CliRunner()
+FEW = ("--traces", "40", "--seed", "1", "--property", "shut", "--property", "conservation")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "right.nf").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "wrong.nf").write_text(WRONG, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments: str) -> Any:
+    return runner.invoke(app, ["test", *arguments])
+
+
+def test_what_holds_is_listed_and_the_code_is_0(folder: Path) -> None:
+    done = run("right.nf", *FEW)
+    assert done.exit_code == 0, done.output
+    assert "holds    shut" in done.output and "cases in" in done.output and "seed 1" in done.output
+    assert not (folder / "counterexamples").exists()
+
+
+def test_a_failure_is_told_written_and_can_be_run_again(folder: Path) -> None:
+    done = run("wrong.nf", *FEW)
+    assert done.exit_code == 1
+    assert "FAILS    shut" in done.output and "> packet 1" in done.output and "expected: q.flow.reversed" in done.output
+    assert "again: polysome test wrong.nf --replay counterexamples/shut.json" in done.output
+    assert {p.name for p in (folder / "counterexamples").iterdir()} == {"shut.json", "shut.pcapng", "shut.txt"}
+
+    again = run("wrong.nf", "--replay", "counterexamples/shut.pcapng")
+    assert again.exit_code == 1 and "property shut: FAILS" in again.output
+    mended = run("right.nf", "--replay", "counterexamples/shut.json")
+    assert mended.exit_code == 0 and "shut holds on this trace" in mended.output
+    remembered = run("wrong.nf", "--traces", "1", "--seed", "2", "--property", "shut")
+    assert remembered.exit_code == 1 and "as before" in remembered.output
+
+
+def test_json(folder: Path) -> None:
+    found = json.loads(run("wrong.nf", *FEW, "--json").output)
+    by_name = {p["name"]: p for p in found["properties"]}
+    assert found["nf"] == "gate" and found["seed"] == 1 and found["traces"] == 40
+    assert by_name["shut"]["verdict"] == "fails" and by_name["shut"]["packets"] == 1
+    assert by_name["conservation"]["verdict"] == "holds" and by_name["conservation"]["cases"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("right.nf", "--property", "shud"), 2, "Did you mean `shut`?"),
+        (("right.nf", "--capture", "none.pcap"), 2, "there is no such file"),
+        (("right.nf", "--workers", "many"), 2, "a number or `ray`"),
+        (("right.nf", "--replay", "none.json"), 2, "none.json"),
+        (("right.nf", "--replay", "right.nf"), 2, "right.nf"),
+        (("none.nf",), 2, "there is no file none.nf"),
+        (("broken.nf",), 1, "error[E"),
+    ],
+)
+def test_mistakes_are_told(folder: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    (folder / "broken.nf").write_text("nf broken { port a }", encoding="utf-8")
+    done = run(*arguments)
+    assert done.exit_code == code and said in done.output, done.output
+    assert "Traceback" not in done.output
+
+
+def test_coverage_says_what_was_reached(folder: Path) -> None:
+    done = run("right.nf", "--coverage", "--seconds", "5", "--seed", "1")
+    assert done.exit_code == 0, done.output
+    assert "reached" in done.output
+    found = json.loads(run("right.nf", "--coverage", "--seconds", "5", "--seed", "1", "--json").output)
+    assert found

@@ -1,0 +1,73 @@
+"""Seeded faults: each can be put in place, and a sample of them is caught here; `make mutants` tries them all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.properties.mutants.harness import MUTANTS, ROOT, install, mutated, source_of
+from tests.properties.mutants.kinds import EngineMutant, Kind, SpecMutant
+from tests.properties.mutants.report import MOST_PACKETS, table, tried
+
+SAMPLE = {
+    "nat: replies leave outside": "nat.",
+    "load_balancer: choices are not kept": "load_balancer.affinity",
+    "flow_map: a lookup refreshes nothing": "expiry",
+    "token_bucket: a refused take pays": "token buckets",
+    "apply: checksums are forgotten": "checksums",
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=lambda m: m.name)
+def test_the_text_it_replaces_stands_once_in_its_source(mutant: SpecMutant | EngineMutant) -> None:
+    text = source_of(mutant).read_text(encoding="utf-8")
+    assert mutated(text, mutant) != text
+
+
+def test_no_mutant_of_a_spec_is_refused_by_the_compiler(tmp_path: Path) -> None:
+    from polysome.testing.spec import load
+
+    for number, mutant in enumerate(m for m in MUTANTS.values() if isinstance(m, SpecMutant)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        load(install(mutant, folder))
+
+
+def test_there_is_a_mutant_of_every_kind_and_enough_of_them() -> None:
+    assert {m.kind for m in MUTANTS.values()} == set(Kind)
+    specs = [m for m in MUTANTS.values() if isinstance(m, SpecMutant)]
+    assert len(specs) >= 60 and len(MUTANTS) - len(specs) >= 30
+    assert {m.example for m in specs} == {p.stem for p in (ROOT / "examples").glob("*/*.nf")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLE)
+def test_it_is_caught(name: str) -> None:
+    row = tried(name, seconds=120, seed=0, first=True)
+    caught = row.get("caught", {})
+    assert any(p.startswith(SAMPLE[name]) for p in caught), row
+    if isinstance(MUTANTS[name], SpecMutant):
+        assert min(c["packets"] for c in caught.values()) <= MOST_PACKETS
+
+
+def test_the_report_says_what_got_away() -> None:
+    rows = [
+        {"name": "nat: privileged ports", "caught": {"nat.ports_in_range": {"packets": 1, "seconds": 2.0}}},
+        {"name": "nat: a full table evicts", "caught": {}, "traces": 7},
+        {"name": "lpm: the shortest prefix wins", "error": "ValueError: x"},
+    ]
+    text = "\n".join(table(rows))
+    assert "1 of 3 caught (33.3 %)" in text and "NOT CAUGHT in 7 traces" in text and "ValueError: x" in text
+    assert "got away: nat: a full table evicts" in text
+
+
+def test_a_mutant_that_does_not_exist_is_an_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.properties.mutants.harness", "no such"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode != 0
