@@ -15,9 +15,10 @@ nf reframer {
 
   /// Of what leaves together, of one buffer, nothing stands between two packets of one flow.
   property trains {
-    for p, q in trace where p.sent and q.sent and p.class == q.class and p.left == q.left
-      and count(r in trace where r.left == p.left) <= most
-    expect not (exists r in trace where r.class != p.class and p.place < r.place and r.place < q.place);
+    for p, q in trace where p.sent and q.sent and p.flow == q.flow and p.left == q.left and not p.fragment
+      and not q.fragment and count(r in trace where r.left == p.left) <= most
+    expect not (exists r in trace where r.flow != p.flow and not r.fragment and p.place < r.place
+                and r.place < q.place);
   }
 
   /// All goes to the other side, as it came, and nothing is lost.
