@@ -61,7 +61,7 @@ def load(
 
 @lru_cache(maxsize=256)
 def shrunk(program: ir.Program, entries: int) -> ir.Program:
-    """The program with maps, sets and pools of at most `entries`, and as many classes and frames in its schedule."""
+    """The program with room for `entries` in maps, sets, pools and blooms, and for as many classes and frames to wait."""
     state = {name: _smaller(decl, entries) for name, decl in program.state.items()}
     limits = {"classes": entries, "queue": entries * FRAME, "buffer": entries * FRAME}
     options: dict[str, int | str] = {
@@ -85,5 +85,8 @@ def _smaller(decl: ir.AnyState, entries: int) -> ir.AnyState:
         case ir.PoolDecl():
             axes = tuple(a if isinstance(a, str) else (a[0], min(a[1], a[0] + entries - 1)) for a in decl.axes)
             return dataclasses.replace(decl, axes=axes)
+        case ir.KindDecl() if "capacity" in decl.options:  # a bloom filter, whose bits then meet
+            capacity = min(decl.options["capacity"], entries)
+            return dataclasses.replace(decl, options={**decl.options, "capacity": capacity})
         case _:
             return decl

@@ -66,7 +66,7 @@ TABLES = (
 
 CHECKSUMS = (
     *of("interp.apply", ("checksums are forgotten", Kind.checksum, "load_balancer", "        _update_checksums(program.parser, p, data, buffer, changed)", "        pass"), ("the pseudo header is forgotten", Kind.checksum, "nat", '    if "pseudo" in checksum.parts:\n        for j', '    if False:\n        for j'), ("UDP without a checksum gets one", Kind.checksum, "nat", "            if field.checksum.zero_is_none and value == 0:\n                continue\n            value = updated", "            value = updated"), ("an edit is forgotten", Kind.rebuilding, "nat", "    for key, value in p.edits.items():", "    for key, value in list(p.edits.items())[:-1] or p.edits.items():"), ("the trailer is sent on", Kind.rebuilding, "forwarder", "data = p.data if p.end == len(p.data) else p.data[: p.end]", "data = p.data")),
-    *of("interp.checksum", ("the carry is lost", Kind.checksum, "router6", "((0xFFFF - old + difference) % 0xFFFF)", "((0xFFFF - old + difference) % 0x10000)"), ("the difference has the wrong sign", Kind.checksum, "nat", "0xFFFF - old + difference", "0xFFFF - old - difference"), ("odd lengths are padded in front", Kind.checksum, "router6", '        chunk += b"\\0"', '        chunk = b"\\0" + chunk')),
+    *of("interp.checksum", ("the carry is lost", Kind.checksum, "nat", "((0xFFFF - old + difference) % 0xFFFF)", "((0xFFFF - old + difference) % 0x10000)"), ("the difference has the wrong sign", Kind.checksum, "nat", "0xFFFF - old + difference", "0xFFFF - old - difference"), ("odd lengths are padded in front", Kind.checksum, "router6", '        chunk += b"\\0"', '        chunk = b"\\0" + chunk')),
     *of("interp.rebuild", ("lengths stay", Kind.rebuilding, "vxlan_gateway", "    _lengths(new, old, before)\n    _checksums(new, old, before)", "    _checksums(new, old, before)"), ("next fields stay", Kind.rebuilding, "vxlan_gateway", "    _next_fields(new, old, before)\n    _lengths(new, old, before)\n    _checksums", "    _lengths(new, old, before)\n    _checksums"), ("pushed behind", Kind.order, "vxlan_gateway", "place = len(chain) if before is None else chain.index(anchors[before])", "place = len(chain) if before is None else chain.index(anchors[before]) + 1")),
 )  # fmt: skip
 
@@ -83,12 +83,12 @@ MACHINE = of(
 )  # fmt: skip
 
 POLICIES = (
-    *of("kinds.policy.reframe", ("first in, last out", Kind.order, "reframer", "            for item in group:", "            for item in reversed(group):"), ("the window starts anew with each packet", Kind.time, "reframer", "        if self.due is None:\n            self.due = now + self.window", "        self.due = now + self.window"), ("no limit", Kind.boundary, "reframer", "        if self.count == self.limit:", "        if self.count == self.limit + 1:"), ("groups fall apart", Kind.order, "reframer", "self.groups.setdefault(item.cls, []).append(item)", "self.groups.setdefault((item.cls, self.count % 2), []).append(item)")),
+    *of("kinds.policy.reframe", ("first in, last out", Kind.order, "reframer", "            for item in group:", "            for item in reversed(group):"), ("the window starts anew with each packet", Kind.time, "reframer", "        if self.due is None:\n            self.due = now + self.window", "        self.due = now + self.window"), ("the window is doubled", Kind.time, "reframer", "self.due = now + self.window", "self.due = now + 2 * self.window"), ("groups fall apart", Kind.order, "reframer", "self.groups.setdefault(item.cls, []).append(item)", "self.groups.setdefault((item.cls, self.count % 2), []).append(item)")),
 )  # fmt: skip
 
 PARSING = (
-    *of("interp.parse_code", ("a header that does not fit is taken", Kind.parsing, "firewall", 'c.put("if size > have:")', 'c.put("if size > have + 4:")'), ("options are not skipped", Kind.parsing, "firewall", 'c.put(f"p.pos = p.header_end[{i}] = pos + size; p.path.append({i})")', 'c.put(f"p.pos = p.header_end[{i}] = pos + {header.fixed}; p.path.append({i})")')),
-    *of("interp.expression_code", ("reads of written fields see the packet as it came", Kind.stale, "router6", "if self.arrival or (e.instance, e.field) not in self.written:", "if True:"), ("lengths past the end wrap", Kind.arithmetic, "telemetry", 'return "p.length"', 'return "(p.length & 0xff)"')),
+    *of("interp.parse_code", ("a header that does not fit is taken", Kind.parsing, "nat", 'c.put("if size > have:")', 'c.put("if size > have + 4:")'), ("options are not skipped", Kind.parsing, "nat", 'c.put(f"p.pos = p.header_end[{i}] = pos + size; p.path.append({i})")', 'c.put(f"p.pos = p.header_end[{i}] = pos + {header.fixed}; p.path.append({i})")')),
+    *of("interp.statement_code", ("nothing is removed", Kind.missing_update, "dns_guard", 'self.put(f"STATE[{m!r}].remove({self.code(k)})")', 'self.put("pass")')),
 )  # fmt: skip
 
 ENGINE_MUTANTS: tuple[EngineMutant, ...] = (

@@ -8,6 +8,7 @@ from tests.testing.builtin.mutant import Patch, mutant, wrapped
 
 from polysome.interp import apply, rebuild
 from polysome.interp.machine import Machine
+from polysome.interp.packet import Packet
 from polysome.kinds.policy import drr, heads, link, police, reframe, shape
 from polysome.kinds.policy.classes import Classes
 from polysome.kinds.state import pool
@@ -60,6 +61,21 @@ def a_packet_is_decided_late(patch: Patch) -> None:
         original(self, port, time + 1, data)
 
     wrapped(patch, Machine, "arrive", late)
+
+
+# ---------------------------------------------------------------- packet ends
+
+
+@mutant("packet ends", "rewriting", "is shorter than its network header says")
+def short_frames_are_sent(patch: Patch) -> None:
+    patch.setattr(Packet, "short", property(lambda self: False))
+
+
+@mutant("packet ends", "rewriting", "but it ends after")
+def trailers_are_sent_on(patch: Patch) -> None:
+    from polysome.interp import machine
+
+    wrapped(patch, machine, "apply", lambda original, program, p: original(program, p) + p.data[p.end :])
 
 
 # ---------------------------------------------------------------- checksums

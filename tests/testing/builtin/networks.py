@@ -254,8 +254,10 @@ def schedule_trace(seed: int, length: int = 60) -> Trace:
 
 
 def rewriting_trace() -> Trace:
+    """Five packets, the last one damaged; then one with a trailer, and one that is shorter than it says."""
     frames = [udp(n, 5, 6, b"abc", zero=n == 3) for n in range(1, 6)]
-    return Trace({}, tuple(Arrival(0, 10**9 + n, damaged(f) if n == 4 else f) for n, f in enumerate(frames)))
+    frames = [*frames[:4], damaged(frames[4]), udp(6, 5, 6, b"abc") + bytes(9), udp(7, 5, 6, b"abcdef")[:-2]]
+    return Trace({}, tuple(Arrival(0, 10**9 + n, f) for n, f in enumerate(frames)))
 
 
 def executions(kind: str, traces: int, first: int = 0) -> list[Execution]:

@@ -12,6 +12,7 @@ from polysome.testing.builtin.expiry import Expiry
 from polysome.testing.builtin.hyperloglog import HyperLogLog
 from polysome.testing.builtin.lookups import Lookups
 from polysome.testing.builtin.memory import Memory
+from polysome.testing.builtin.packet_ends import PacketEnds
 from polysome.testing.builtin.pools import Pools
 from polysome.testing.builtin.schedule import ScheduleExact
 from polysome.testing.builtin.schedule_bounds import ScheduleBounds
@@ -21,6 +22,7 @@ from polysome.testing.record import Record
 
 INVARIANTS: tuple[Invariant, ...] = (
     Conservation(),
+    PacketEnds(),
     Checksums(),
     ClassOrder(),
     ScheduleBounds(),

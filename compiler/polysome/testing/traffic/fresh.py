@@ -152,7 +152,8 @@ def _content(program: ir.Program, c: Choices) -> bytes:
             for _ in range(1 + c.below(3)):
                 bits = c.pick(several)
                 mask = (1 << bits.width) - 1
-                wanted = (bits.value + c.pick((0, 0, 0, 0, 0, 0, 1, -1))) & mask
+                near = (bits.value + c.pick((0, 0, 0, 0, 0, 0, 1, -1))) & mask
+                wanted = near ^ (1 << c.below(bits.width) if bits.width and c.chance(0.1) else 0)
                 value = value & ~(mask << bits.low) | wanted << bits.low
             payload.extend(_FILL[len(payload) : high])
             payload[low:high] = (value & ((1 << 8 * (high - low)) - 1)).to_bytes(high - low, "big")

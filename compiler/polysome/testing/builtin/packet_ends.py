@@ -1,0 +1,34 @@
+"""A packet ends where its network header says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from polysome.testing.builtin.base import Broken, Invariant
+from polysome.testing.judge.parsing import parse
+from polysome.testing.record import Record
+
+
+@dataclass(frozen=True)
+class PacketEnds(Invariant):
+    """A frame that is shorter than its network header says is never sent. What follows the network packet in a frame
+    (padding, a trailer) is never sent on.
+    """
+
+    name: ClassVar[str] = "packet ends"
+
+    def check(self, record: Record) -> int:
+        for fate in record.fates:
+            n, arrival = fate.number, fate.arrival
+            if not fate.copies:
+                continue
+            claimed = parse(record.program, arrival.port, arrival.data).claimed
+            if claimed is not None and claimed > len(arrival.data):
+                raise Broken((n,), f"packet {n + 1} was sent, but is shorter than its network header says")
+            for copy in fate.copies:
+                claimed = parse(record.program, copy.port, copy.data).claimed
+                if claimed is not None and claimed < len(copy.data):
+                    said = f"packet {n + 1} left with {len(copy.data)} bytes, but it ends after {claimed}"
+                    raise Broken((n,), said, "what follows there is no part of it")
+        return len(record.fates)
