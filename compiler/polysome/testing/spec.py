@@ -61,7 +61,7 @@ def load(
 
 @lru_cache(maxsize=256)
 def shrunk(program: ir.Program, entries: int) -> ir.Program:
-    """The program with room for `entries` in maps, sets, pools and blooms, and for as many classes and frames to wait."""
+    """The program with room for `entries` in maps, sets, pools, blooms, and for as many classes and waiting frames."""
     state = {name: _smaller(decl, entries) for name, decl in program.state.items()}
     limits = {"classes": entries, "queue": entries * FRAME, "buffer": entries * FRAME}
     options: dict[str, int | str] = {
