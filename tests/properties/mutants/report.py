@@ -57,7 +57,7 @@ def table(rows: Iterable[dict[str, Any]]) -> list[str]:
             else:
                 away.append(mutant.name)
         kinds[mutant.kind.name]["caught" if found else "not"] += 1
-        by_property.update(found)
+        by_property.update(found.keys())
         lines.append(f"{mutant.name:<55} {mutant.kind.name:<15} {what}")
     lines += ["", "caught by"] + [f"  {count:>4}  {name}" for name, count in by_property.most_common()]
     lines += ["", "kinds"] + [f"  {name:<16} {c['caught']} of {c.total()}" for name, c in sorted(kinds.items())]

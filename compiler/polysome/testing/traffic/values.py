@@ -145,6 +145,12 @@ def _table(program: ir.Program, c: Choices, type: t.Table) -> Any:
         case "lpm":
             rows = [row(program, c, type) for _ in range(c.pick(_ROWS) + 1)]
             return tuple({prefix: (prefix, item) for prefix, item in rows}.values())
+        case "acl":
+            rules = [row(program, c, type) for _ in range(c.pick(_ROWS))]
+            if rules and c.chance(0.6):  # another rule for packets that one of these already matches
+                wider = tuple(None if c.chance(0.5) else m for m in c.pick(rules).matchers)
+                rules.append(AclRow(wider, value(program, c, type.value), c.pick((0, 1, 10))))
+            return tuple(rules)
         case _:
             return tuple(row(program, c, type) for _ in range(c.pick(_ROWS)))
 
