@@ -101,3 +101,23 @@ def test_lines_have_colours_by_what_they_are() -> None:
     lines = timeline(run(FLOWS), Failure((2,), ("x",)))
     found = {line.split()[0]: style(line) for line in lines if line}
     assert found["packet"] == found[">"] == "bold" and found["dropped"] == "red" and found["out"] == "green"
+
+
+def test_statements_without_a_value_are_explained(tmp_path: Path) -> None:
+    path = tmp_path / "n.nf"
+    path.write_text(
+        """use net.l4;
+nf n {
+  port a, b;
+  state {
+    known: set<Flow> { capacity 2; idle 1s; when full drop; }
+    heavy: top_k<Flow> { k 2; }
+  }
+  on packet from a { known.add(flow); heavy.add(flow); heavy.clear(); send b; }
+}""",
+        encoding="utf-8",
+    )
+    spec = load(path)
+    trace = Trace({}, (Arrival(0, 0, bytes(60)),))
+    told = "\n".join(timeline(execute(spec, trace, INTERP), Failure((0,), ("x",)), explained=True))
+    assert "known.add(flow)" in told and "heavy.clear()" in told

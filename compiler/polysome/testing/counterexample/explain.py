@@ -168,6 +168,8 @@ class _Writer:
                 return f"{'has' if v.value else 'has no'} {self.expressions.instance(i)}"
             case ir.Binary() | ir.InSet() | ir.InPrefix() | ir.Contains() | ir.BucketOp():
                 return f"`{self.name(v.node)}` {'holds' if v.value else 'does not hold'}"
+            case ir.MethodCall(type=t.Tuple(())):  # for its effect, which has no value
+                return self.name(v.node)
             case _:
                 return f"{self.name(v.node)} = {self.text(v.value, v.node.type)}"
 
