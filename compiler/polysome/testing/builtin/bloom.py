@@ -6,27 +6,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import broken, has, operations, shown, too_many
+from polysome.testing.builtin.sketches import Sketch, broken, shown, too_many
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
 
 @dataclass(frozen=True)
-class Bloom(Invariant):
+class Bloom(Sketch):
     """What was added to a bloom filter is in it. While it holds no more keys than its capacity, what was not added is
     in it no more often than its stated error allows.
     """
 
     name: ClassVar[str] = "bloom"
 
-    def concerns(self, program: ir.Program) -> bool:
-        return has(program, "bloom")
-
-    def check(self, record: Record) -> int:
-        return sum(self._one(record, decl, ops) for decl, ops in operations(record, "bloom"))
-
-    def _one(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
+    def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         added: set[Any] = set()
         others: set[Any] = set()
         wrong: set[Any] = set()

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import MILLION, amount, broken, has, operations, shown, too_many
+from polysome.testing.builtin.sketches import MILLION, Sketch, amount, broken, shown, too_many
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -17,20 +16,14 @@ CONFIDENCE = 990_000  # parts per million, if none is given
 
 
 @dataclass(frozen=True)
-class CountMin(Invariant):
+class CountMin(Sketch):
     """A count_min never says less than was counted, and says more than its stated error beyond that for no more keys
     than its stated confidence allows.
     """
 
     name: ClassVar[str] = "count_min"
 
-    def concerns(self, program: ir.Program) -> bool:
-        return has(program, "count_min")
-
-    def check(self, record: Record) -> int:
-        return sum(self._one(record, decl, ops) for decl, ops in operations(record, "count_min"))
-
-    def _one(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
+    def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         counts: Counter[Any] = Counter()
         asked: set[Any] = set()
         beyond: set[Any] = set()

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import MILLION, broken, has, operations
+from polysome.testing.builtin.sketches import MILLION, Sketch, broken
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -16,7 +15,7 @@ FEW = 2  # by which it may be off beyond that: keys that meet in one register
 
 
 @dataclass(frozen=True)
-class HyperLogLog(Invariant):
+class HyperLogLog(Sketch):
     """A hyperloglog estimates the number of different keys within eight times its stated standard error and two keys
     (it is off by more in less than one case of 10^12); without any key it says 0, and a key that is added again changes
     nothing.
@@ -24,13 +23,7 @@ class HyperLogLog(Invariant):
 
     name: ClassVar[str] = "hyperloglog"
 
-    def concerns(self, program: ir.Program) -> bool:
-        return has(program, "hyperloglog")
-
-    def check(self, record: Record) -> int:
-        return sum(self._one(record, decl, ops) for decl, ops in operations(record, "hyperloglog"))
-
-    def _one(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
+    def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         added: set[Any] = set()
         last: tuple[int, int] | None = None  # keys and estimate when it was asked last
         cases = 0

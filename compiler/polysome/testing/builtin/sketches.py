@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Broken, around, history_of, occasion
+from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 from polysome.testing.values_text import text
@@ -16,9 +17,19 @@ MILLION = 10**6
 UNLIKELY = 1e-12  # of such cases in a sketch that keeps its promise
 
 
-def has(program: ir.Program, kind: str) -> bool:
-    """Does the NF keep state of this kind?"""
-    return any(isinstance(decl, ir.KindDecl) and decl.kind == kind for decl in program.state.values())
+@dataclass(frozen=True)
+class Sketch(Invariant):
+    """A promise of one kind of sketch; `name` is the kind."""
+
+    def concerns(self, program: ir.Program) -> bool:
+        return any(isinstance(decl, ir.KindDecl) and decl.kind == self.name for decl in program.state.values())
+
+    def check(self, record: Record) -> int:
+        return sum(self.judged(record, decl, ops) for decl, ops in operations(record, self.name))
+
+    def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
+        """How often one sketch was asked, by its operations in order. Raises Broken."""
+        raise NotImplementedError
 
 
 def operations(record: Record, kind: str) -> Iterator[tuple[ir.KindDecl, list[Operation]]]:

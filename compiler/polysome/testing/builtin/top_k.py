@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Invariant
-from polysome.testing.builtin.sketches import MILLION, amount, broken, has, operations, shown
+from polysome.testing.builtin.sketches import MILLION, Sketch, amount, broken, shown
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 
@@ -16,20 +15,14 @@ MOST = 2**64 - 1
 
 
 @dataclass(frozen=True)
-class TopK(Invariant):
+class TopK(Sketch):
     """A top_k never says less than was counted, and at most (all counts) / (its counters) more. Every key counted more
     often than that is listed, unless as many others with at least its count are; the list falls and has no key twice.
     """
 
     name: ClassVar[str] = "top_k"
 
-    def concerns(self, program: ir.Program) -> bool:
-        return has(program, "top_k")
-
-    def check(self, record: Record) -> int:
-        return sum(self._one(record, decl, ops) for decl, ops in operations(record, "top_k"))
-
-    def _one(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
+    def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         counts: Counter[Any] = Counter()
         cases = 0
         for op in ops:
