@@ -67,7 +67,11 @@ format: $(READY) ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff format
 
 .PHONY: bench
-bench: $(READY) ## Measure `polysome run` against reading the same capture with dpkt
+bench: $(READY) ## Measure generated code beside hand-written; ARGS='--nf nat --flows 65536' runs a part, OUT=file.json
+	@$(BIN)/python tests/bench/bench_native.py $(if $(filter build,$(OUT)),,--out $(OUT)) $(ARGS)
+
+.PHONY: bench-run
+bench-run: $(READY) ## Measure `polysome run` against reading the same capture with dpkt
 	@$(BIN)/python tests/bench/bench_run.py $(ARGS)
 
 .PHONY: campaign
@@ -78,7 +82,7 @@ campaign: $(READY) ## Test every example for a minute, with coverage of its line
 	done
 
 .PHONY: mutants
-mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first' tries some
+mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first' or ARGS=native tries some
 	@$(BIN)/python -m tests.properties.mutants.report $(ARGS)
 
 .PHONY: golden

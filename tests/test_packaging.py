@@ -55,8 +55,8 @@ def python(installed: Path, cwd: Path, *args: str) -> subprocess.CompletedProces
 
 def test_the_wheel_holds_the_package_and_what_stands_beside_it(wheel: Path) -> None:
     parts = {"stdlib": files_of(ROOT / "stdlib", "polysome/stdlib"), "package": files_of(PACKAGE, "polysome")}
-    if (ROOT / "targets").is_dir():
-        parts["targets"] = files_of(ROOT / "targets", "polysome/targets")
+    for beside in ("runtime", "targets"):
+        parts[beside] = files_of(ROOT / beside, f"polysome/{beside}")
     wanted = set().union(*parts.values())
     for one in (
         "polysome/LANGUAGE.md",

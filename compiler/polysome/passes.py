@@ -25,6 +25,12 @@ def _effects(program: ir.Program) -> str:
     return show_effects(program)
 
 
+def _sharding(program: ir.Program) -> str:
+    from polysome.analysis.sharding_text import show_sharding
+
+    return show_sharding(program)
+
+
 def _layout(program: ir.Program) -> str:
     from polysome.analysis.show import show_layout
 
@@ -42,6 +48,7 @@ PASSES: dict[str, Callable[[ir.Program], str]] = {
     "ir": _ir,
     "relevance": _relevance,
     "effects": _effects,
+    "sharding": _sharding,
     "layout": _layout,
     "code": _code,
 }

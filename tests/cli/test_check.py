@@ -77,7 +77,7 @@ def test_json_is_one_object_with_the_promised_keys(path: Path) -> None:
     found = json.loads(polysome(path, "--json").stdout)
     assert list(found) == [
         *("ok", "diagnostics", "nf", "file", "ports", "paths", "reads", "writes", "operations", "layouts", "state"),
-        *("handlers", "verdicts", "emits", "schedule"),
+        *("handlers", "verdicts", "emits", "schedule", "cores"),
     ]
     assert found["ok"] and found["diagnostics"] == [] and found["file"] == str(path)
     numbers = [one["number"] for one in found["layouts"] if one["number"] is not None]
@@ -98,6 +98,16 @@ def test_json_of_the_load_balancer() -> None:
         ("turn", 1, 4),
     ]
     assert (found["schedule"]["policy"], found["schedule"]["hold"]) == ("fifo", 0)
+    assert found["cores"] == {
+        "spreads": True,
+        "ports": [{"port": "clients", "key": "flow"}, {"port": "servers", "key": "flow"}],
+        "per_core": ["turn"],
+        "blockers": [],
+        "explanation": [
+            "`sticky` is keyed by flow (lines 22, 25), so packets may be spread by flow",
+            "`turn` is `per core` (line 16): each core has its own copy",
+        ],
+    }
 
 
 def test_json_of_errors(tmp_path: Path) -> None:

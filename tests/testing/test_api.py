@@ -61,7 +61,7 @@ def test_options_are_those_of_outputs(spec: pt.Spec) -> None:
     trace = pt.Trace({}, (pt.Arrival(0, 0, bytes(60)),))
     assert pt.run(spec, trace, scramble=True).fates[0].sent
     with pytest.raises(pt.Unsupported):
-        pt.run(spec, trace, cores=4)
+        pt.run(spec, trace, faults=frozenset({"loss"}))
     with pytest.raises(KeyError):
         pt.run(spec, trace, "abacus")
 

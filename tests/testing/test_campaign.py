@@ -27,7 +27,7 @@ nf gate {
 }
 """
 WRONG = RIGHT.replace('require flow.reversed in open else drop "shut"; ', "")
-PLAN = Plan(seed=1, seconds=60, traces=40, only=("shut", "never_tested", "conservation", "shards"))
+PLAN = Plan(seed=1, seconds=60, traces=40, only=("shut", "never_tested", "conservation", "faults"))
 
 
 def spec(folder: Path, text: str) -> Spec:
@@ -42,7 +42,7 @@ def test_a_right_spec_holds_and_what_was_not_tested_is_said(tmp_path: Path) -> N
     shut = result.outcomes["shut"]
     assert shut.holds and shut.cases > 0 and not shut.untested
     assert result.outcomes["never_tested"].untested
-    assert result.outcomes["shards"].skipped is not None
+    assert result.outcomes["faults"].skipped is not None
 
 
 def test_a_wrong_spec_fails_with_the_smallest_trace(tmp_path: Path) -> None:

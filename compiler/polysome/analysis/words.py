@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 from polysome.ir import program as ir
@@ -79,3 +80,14 @@ def line(program: ir.Program, span: Span) -> int:
 def place(program: ir.Program, span: Span) -> str:
     """`line 19`, or `conntrack.nf:44` if that is not in the NF's own file."""
     return f"line {line(program, span)}" if span.file == program.file else program.place(span)
+
+
+def lines_text(program: ir.Program, spans: Iterable[Span], most: int = 4) -> str:
+    """`line 3`; `lines 3, 7`; `line 3, conntrack.nf:44`: where spans begin, each line once, at most so many."""
+    places = list(dict.fromkeys(place(program, span) for span in spans))
+    own = [p for p in places if p.startswith("line ")]
+    shown = (sorted(own, key=lambda p: int(p.removeprefix("line "))) + [p for p in places if p not in own])[:most]
+    numbers = [p.removeprefix("line ") for p in shown if p.startswith("line ")]
+    said = [f"line{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"] if numbers else []
+    more = len(places) - len(shown)
+    return ", ".join([*said, *(p for p in shown if p not in own), *([f"{more} more"] if more else [])])

@@ -1,7 +1,7 @@
 """What `polysome check` found out about a program, as plain data: what `--json` prints, and the text is made from.
 
 Top level: `nf`, `file`, `ports`, `paths`, `reads`, `writes`, `operations`, `layouts`, `state`,
-`handlers`, `verdicts`, `emits`, `schedule`.
+`handlers`, `verdicts`, `emits`, `schedule`, `cores`.
 Sizes are bytes, times nanoseconds; `line` counts from 1, in `file`. Keys are only ever added.
 
 - `paths`: kinds of packets that handlers see, those with equal frames together: `headers` (a pattern), `classes` (how
@@ -15,6 +15,8 @@ Sizes are bytes, times nanoseconds; `line` counts from 1, in `file`. Keys are on
   payload, `first`, `length`, `offset`), `edits` (`kind`, `name`, `length`, `offset`), `needs`.
 - `state`, `handlers`, `verdicts`, `schedule`: declarations with their memory, effects in program order, verdicts, and
   the policy with `hold` (ns or null) and `formula`.
+- `cores`: `spreads` (several have work), `ports` (each `port`, `key` in words, null: core 0), `per_core` (state),
+  `blockers` (each `state`, `reason`, `remedy`, `file`, `line`), `explanation` (sentences).
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from typing import Any
 from polysome.analysis.effects import Effects, HandlerEffects, Occurrence, effects, text
 from polysome.analysis.layout import layout
 from polysome.analysis.relevance import passing
+from polysome.analysis.shard_words import expression_text
+from polysome.analysis.sharding import sharding
+from polysome.analysis.sharding_text import handled, reasons
 from polysome.analysis.sizes import schedule_memory, settings, state_size
 from polysome.cli import packet_findings as packets
 from polysome.cli.packet_findings import place_of
@@ -51,6 +56,7 @@ def findings(program: ir.Program) -> Data:
         "verdicts": _verdicts(program, done),
         "emits": packets.emits(program, done),
         "schedule": _schedule(program),
+        "cores": _cores(program),
     }
 
 
@@ -154,3 +160,21 @@ def _class_name(program: ir.Program, cls: ir.Expr) -> str:
     if isinstance(cls, ir.PacketValue):
         return cls.name
     return "all packets" if isinstance(cls, ir.Const) else text(program, cls.span)
+
+
+def _cores(program: ir.Program) -> Data:
+    found = sharding(program)
+    return {
+        "spreads": found.spreads,
+        "ports": [
+            {"port": program.ports[port], "key": None if key is None else expression_text(program, key)}
+            for port in handled(program)
+            for key in [found.keys[port]]
+        ],
+        "per_core": list(found.own),
+        "blockers": [
+            {"state": b.state, "reason": b.reason, "remedy": b.remedy, **place_of(program, b.span)}
+            for b in found.blockers
+        ],
+        "explanation": reasons(program),
+    }

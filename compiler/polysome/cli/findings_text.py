@@ -15,7 +15,7 @@ MOST_PATHS = 24  # more would push the rest off the screen
 
 def text_of(findings: Data) -> str:
     """The findings (`cli.findings`), section by section."""
-    sections = (_paths, _reads, _writes, _state, _verdicts, _schedule)
+    sections = (_paths, _reads, _writes, _state, _verdicts, _schedule, _cores)
     blocks = [section(findings) for section in sections]
     head = f"{findings['nf']}: no errors; ports {', '.join(findings['ports'])}"
     return "\n\n".join([head, *("\n".join(block) for block in blocks if block)]) + "\n"
@@ -181,3 +181,34 @@ def _rate(bits: int) -> str:
         if bits % scale == 0:
             return f"{bits // scale}{unit}"
     return f"{bits}bps"
+
+
+# ---------------------------------------------------------------- cores
+
+
+def _cores(findings: Data) -> list[str]:
+    """By what packets may be spread over cores, port by port, and the state that decides it."""
+    cores = findings["cores"]
+    if not cores["spreads"]:
+        said = ["cores  one, whatever is asked for: no packets can be kept apart"]
+    else:
+        alike: dict[str, list[str]] = {}
+        for row in cores["ports"]:
+            alike.setdefault("all on one core" if row["key"] is None else f"by {row['key']}", []).append(row["port"])
+        rows = [[", ".join(ports), key] for key, ports in alike.items()]
+        said = _wrapped_rows("cores  several may share the packets", rows)
+    return [*said, *(line for reason in cores["explanation"] for line in _wrapped(f"  {reason}"))]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _wrapped_rows(head: str, rows: list[Row]) -> list[str]:
+    """Two columns, the second one wrapped."""
+    first = max(len(row[0]) for row in rows)
+    lines = [head]
+    for left, right in rows:
+        indent = " " * (first + 6)
+        lines += textwrap.wrap(f"  {left.ljust(first)}  {right}", WIDTH, subsequent_indent=indent)
+    return lines

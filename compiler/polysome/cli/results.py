@@ -8,6 +8,7 @@ from pathlib import Path
 
 from polysome.captures.write import PcapngWriter
 from polysome.cli.common import COMMAND_LINE, fail
+from polysome.cli.runner import Runner
 from polysome.interp.feed import Gaps
 from polysome.interp.machine import Counters, Machine
 from polysome.ir import program as ir
@@ -39,20 +40,20 @@ class Output:
             self.writer.write(port, time, data, "emitted")
 
 
-def print_json(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
-    c: Counters = machine.counters
+def print_json(runner: Runner, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
+    c: Counters = runner.counters
     print(
         json.dumps(
             {
-                "nf": machine.program.name,
+                "nf": runner.program.name,
                 "packets_in": c.packets_in,
                 "sent": c.sent,
                 "copies": c.copies,
                 "dropped": dict(sorted(c.dropped.items())),
-                "held": machine.held,
+                "held": runner.held,
                 "emitted": c.emitted,
                 "ports": {
-                    name: {"in": traffic.arrived[name], "out": traffic.left[name]} for name in machine.program.ports
+                    name: {"in": traffic.arrived[name], "out": traffic.left[name]} for name in runner.program.ports
                 },
                 "gaps_shortened": gaps.shortened,
                 "out": str(out) if out is not None else None,
@@ -62,19 +63,19 @@ def print_json(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None)
     )
 
 
-def print_table(machine: Machine, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
-    c = machine.counters
+def print_table(runner: Runner, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
+    c = runner.counters
     rows = [("packets in", c.packets_in, _list(traffic.arrived)), ("sent", c.sent, "")]
     if c.copies != c.sent:
         rows.append(("  copies", c.copies, ""))
     rows.append(("dropped", sum(c.dropped.values()), ""))
     rows += [(f"  {reason}", n, "") for reason, n in sorted(c.dropped.items(), key=lambda kv: -kv[1])]
-    rows.append(("held", machine.held, "still in the schedule when the trace ended" if machine.held else ""))
+    rows.append(("held", runner.held, "still in the schedule when the trace ended" if runner.held else ""))
     if c.emitted:
         rows.append(("emitted", c.emitted, "packets that the NF made"))
     rows.append(("packets out", sum(traffic.left.values()), _list(traffic.left)))
     width = max(len(label) for label, _, _ in rows)
-    print(f"{machine.program.name}")
+    print(f"{runner.program.name}")
     for label, number, remark in rows:
         print(f"  {label:<{width}}  {number:>9,}  {remark}".rstrip())
     if gaps.shortened:

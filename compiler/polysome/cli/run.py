@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
@@ -11,18 +11,21 @@ from typing import Annotated, Any
 
 import typer
 
+from polysome.analysis.sharding import sharding
 from polysome.captures.errors import CaptureError
 from polysome.captures.merge import Merged, merge
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
 from polysome.cli.results import Output, print_explanation, print_json, print_table
+from polysome.cli.runner import Runner
 from polysome.config.events import ConfigChange, in_order, load_events
 from polysome.config.items import ConfigFileError
 from polysome.config.load import load_config
 from polysome.config.tables import Tables
 from polysome.interp.feed import Gaps, Turns
 from polysome.interp.machine import Machine
+from polysome.interp.sharded import ShardedMachine
 from polysome.ir import program as ir
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.literals import quantity
@@ -32,6 +35,7 @@ class Engine(StrEnum):
     """What runs the NF."""
 
     interp = "interp"
+    native = "native"
 
 
 def run(
@@ -63,6 +67,10 @@ def run(
         list[str] | None, typer.Option("--capacity", metavar="MAP=N", help="Override the capacity of a map or set.")
     ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
+    cores: Annotated[
+        int,
+        typer.Option("--cores", metavar="N", min=1, help="Cores that share the work, as far as `polysome check` says."),
+    ] = 1,
     max_gap: Annotated[
         str, typer.Option("--max-gap", metavar="DURATION", help="Longer gaps between packets are shortened to this.")
     ] = "1h",
@@ -79,17 +87,22 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run an NF on captures and say what happened to every packet."""
+    if explain_packet is not None and engine is not Engine.interp:
+        fail(COMMAND_LINE, f"--explain-packet: only the interpreter can say why, not --engine {engine}")
+    if explain_packet is not None and cores > 1:
+        fail(COMMAND_LINE, "--explain-packet: only one core can say why", "Leave out --cores.")
     program = common.spec(spec, param or [], capacity or [])
-    tables, changes = _configuration(program, config or [], events)
+    values, changes = configuration(program, config or [], events)
     merged = _open(program, inputs)
     writer = _writer(program, out, inputs)
     output = Output(program, writer)
-    machine = _machine(program, tables, output, explain_packet)
+    machine = _machine(program, values, output, explain_packet)
+    runner = _runner(engine, machine, values, output, cores)
     gaps = Gaps(_gap(max_gap))
     problem: CaptureError | None = None
     try:
         with _progress(merged) as advance:
-            problem = _feed(machine, merged, gaps, changes, output, advance)
+            problem = _feed(runner, Turns(machine), merged, gaps, changes, output, advance)
     except CaptureError as error:  # of the output; what is wrong with an input is returned
         with suppress(CaptureError):  # closing keeps what was written, and would fail for the same reason
             if writer is not None:
@@ -101,12 +114,13 @@ def run(
     if explain_packet is not None:
         print_explanation(machine, explain_packet, as_json)
     else:
-        (print_json if as_json else print_table)(machine, output.traffic, gaps, out)
+        (print_json if as_json else print_table)(runner, output.traffic, gaps, out)
     if problem is not None:
         fail(COMMAND_LINE, f"{problem}", "The packets before this place were run; the result above counts them.")
 
 
-def _machine(program: ir.Program, tables: Tables, output: Output, explain_packet: int | None) -> Machine:
+def _machine(program: ir.Program, values: Mapping[str, Any], output: Output, explain_packet: int | None) -> Machine:
+    tables = Tables(program, values)
     if explain_packet is None:
         return Machine(program, tables, output)
     from polysome.testing.counterexample.explain import ExplainingMachine  # only for this option
@@ -114,12 +128,30 @@ def _machine(program: ir.Program, tables: Tables, output: Output, explain_packet
     return ExplainingMachine(program, tables, output, explain_packet - 1)
 
 
+def _runner(engine: Engine, machine: Machine, values: Mapping[str, Any], output: Output, cores: int) -> Runner:
+    """What runs the packets; `machine` itself for the interpreter on one core."""
+    program = machine.program
+    if cores > 1 and not sharding(program).spreads:
+        print(f"--cores {cores}: this NF runs on one core; `polysome check` says why", file=sys.stderr)
+        cores = 1
+    if engine is Engine.native:
+        from polysome.cli.native_run import start  # generates code: other runs do not need it
+
+        return start(program, values, output, cores)
+    return machine if cores == 1 else ShardedMachine(program, lambda: Tables(program, values), output, cores)
+
+
 def _feed(
-    machine: Machine, merged: Merged, gaps: Gaps, changes: list[ConfigChange], output: Output, advance: Any
+    runner: Runner,
+    turns: Turns,
+    merged: Merged,
+    gaps: Gaps,
+    changes: list[ConfigChange],
+    output: Output,
+    advance: Any,
 ) -> CaptureError | None:
-    """The whole trace through the machine; a capture that ends badly is returned, after all before it was run."""
-    numbers = {name: i for i, name in enumerate(machine.program.ports)}
-    turns = Turns(machine)
+    """The whole trace through the NF; a capture that ends badly is returned, after all before it was run."""
+    numbers = {name: i for i, name in enumerate(runner.program.ports)}
     problem: CaptureError | None = None
     first = True
     while True:
@@ -134,25 +166,28 @@ def _feed(
         if first:
             first = False
             for change in in_order(changes, time):
-                machine.change_at(change.due(time), change.values)
+                runner.change_at(change.due(time), change.values)
         port = numbers[port_name] if port_name is not None else turns.port(captured.data)
-        output.traffic.arrived[machine.program.ports[port]] += 1
-        machine.arrive(port, time, captured.data)
+        output.traffic.arrived[runner.program.ports[port]] += 1
+        runner.arrive(port, time, captured.data)
         advance()
-    machine.finish()
+    runner.finish()
     return problem
 
 
 # ---------------------------------------------------------------- inputs
 
 
-def _configuration(program: ir.Program, files: list[str], events: Path | None) -> tuple[Tables, list[ConfigChange]]:
+def configuration(
+    program: ir.Program, files: list[str], events: Path | None
+) -> tuple[dict[str, Any], list[ConfigChange]]:
+    """The config at the start and its changes; ends with code 2 if something is wrong with them."""
     report = Report(dict(program.sources))
     try:
         values = load_config(program, files, report)
         changes = load_events(program, str(events), report) if events is not None else []
         report.stop_on_errors()
-        return Tables(program, values), changes
+        return values, changes
     except SpecError as error:
         common.show(error.diagnostics, error.sources)
         raise SystemExit(COMMAND_LINE) from None

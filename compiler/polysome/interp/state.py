@@ -76,7 +76,7 @@ class States:
     def _map(self, decl: ir.MapDecl) -> None:
         functions = self.machine.functions
         name = safe_name(decl.name)
-        pools = [(path, self.objects[pool]) for path, pool in _owned(decl.value)] if decl.value else []
+        pools = [(path, self.objects[pool]) for path, pool in owned_places(decl.value)] if decl.value else []
         m = self.map_type(
             name=decl.name,
             capacity=decl.capacity,
@@ -186,15 +186,15 @@ class States:
         return free
 
 
-def _owned(type: t.Type, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], str]]:
+def owned_places(type: t.Type, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], str]]:
     """Paths in a value to what it owns, with the pool."""
     match type:
         case t.FromPool(pool, _):
             return [(path, pool)]
         case t.Struct(_, fields):
-            return [o for i, (_, f) in enumerate(fields) for o in _owned(f, (*path, i))]
+            return [o for i, (_, f) in enumerate(fields) for o in owned_places(f, (*path, i))]
         case t.Tuple(items):
-            return [o for i, f in enumerate(items) for o in _owned(f, (*path, i))]
+            return [o for i, f in enumerate(items) for o in owned_places(f, (*path, i))]
         case _:
             return []
 
@@ -211,19 +211,19 @@ def _each(pools: list[tuple[tuple[int, ...], Pool]], operation: str) -> Callable
 
 def _alive(type: t.Type) -> Callable[[Any], bool] | None:
     """Whether every row that a value refers to is still in its table."""
-    paths = _references(type)
+    paths = row_places(type)
     if not paths:
         return None
     return lambda value: all(support.member(value, path).live for path in paths)
 
 
-def _references(type: t.Type, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+def row_places(type: t.Type, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
     match type:
         case t.Ref():
             return [path]
         case t.Struct(_, fields):
-            return [r for i, (_, f) in enumerate(fields) for r in _references(f, (*path, i))]
+            return [r for i, (_, f) in enumerate(fields) for r in row_places(f, (*path, i))]
         case t.Tuple(items):
-            return [r for i, f in enumerate(items) for r in _references(f, (*path, i))]
+            return [r for i, f in enumerate(items) for r in row_places(f, (*path, i))]
         case _:
             return []

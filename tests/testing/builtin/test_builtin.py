@@ -27,7 +27,7 @@ assert mutants_packets and mutants_state and mutants_runs, "importing them regis
 TRACES = 4
 MOST_TRACES = 60
 NAMES = {p.name: p for p in BUILTIN}
-ELSEWHERE = {"batches", "shards", "engines agree", "faults"}  # of engines that are no interpreter
+ELSEWHERE = {"batches", "engines agree", "faults"}  # of engines that are no interpreter
 
 
 def test_each_has_a_name_and_says_what_it_promises() -> None:
@@ -64,8 +64,7 @@ def test_those_of_other_engines_say_why_they_are_skipped() -> None:
     found = verdicts(executions("reframe", 1)[0])
     assert {name: found[name].skipped for name in ELSEWHERE} == {
         "batches": "the interpreter handles packets one by one",
-        "shards": "several cores need the engine `native`",
-        "engines agree": "there is no engine here to compare `interp` with",
+        "engines agree": "other engines are compared with `interp`, as with `--engine native`",
         "faults": "faults on links need the engine `system`",
     }
 
@@ -182,7 +181,6 @@ OTHERS: list[tuple[str, Wrong]] = [
     ("shards", only(lambda o: o.cores is not None, dead)),
     ("engines agree", late),
     ("engines agree", corrupt),
-    ("engines agree", dead),
     ("faults", only(lambda o: "loss" in o.faults, corrupt)),
     ("faults", only(lambda o: "duplication" in o.faults, doubled)),
     ("faults", only(lambda o: "reordering" in o.faults, dead)),
@@ -197,13 +195,13 @@ def on(engine: Pretended, execution: Execution) -> Execution:
 def test_other_engines_are_judged(name: str, wrong: Wrong, monkeypatch: pytest.MonkeyPatch) -> None:
     fine, broken = Pretended(nothing), Pretended(wrong)
     base = executions("reframe", 1)[0]
-    # Judged is the interpreter's record, or that of the engine that pretends.
+    # Judged is the interpreter's record; that of the engine that pretends, if it is compared with the interpreter's.
     mine = name != "engines agree"
     monkeypatch.setitem(ENGINES, "pretended", fine)
-    good = NAMES[name].judge(on(fine, base) if mine else Execution(base.spec, base.engine, base.trace, base.record))
+    good = NAMES[name].judge(on(fine, base) if mine else execute(base.spec, base.trace, fine))
     assert good.failure is None and good.cases > 0 and good.skipped is None
     monkeypatch.setitem(ENGINES, "pretended", broken)
-    bad = NAMES[name].judge(on(broken, base) if mine else Execution(base.spec, base.engine, base.trace, base.record))
+    bad = NAMES[name].judge(on(broken, base) if mine else execute(base.spec, base.trace, broken))
     assert bad.failure is not None
 
 

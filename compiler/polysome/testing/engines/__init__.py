@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from polysome.testing.engines.base import Engine
 from polysome.testing.engines.interp import Interp
+from polysome.testing.engines.native import Native
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Interp(),)}
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Interp(), Native())}
 
 __all__ = ["ENGINES", "Engine"]

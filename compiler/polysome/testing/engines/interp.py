@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from polysome.config.tables import Tables
 from polysome.interp.code import Generated
-from polysome.interp.machine import Machine
+from polysome.interp.machine import ConfigTables, Machine, Sink
 from polysome.interp.packet import Packet
+from polysome.interp.sharded import ShardedMachine
 from polysome.ir import program as ir
 from polysome.testing.engines.recorded import RecordedConfig, RecordedPolicy, RecordedScalars, RecordedStates
 from polysome.testing.engines.transform import transformed
@@ -18,14 +21,15 @@ from polysome.testing.options import RunOptions, Unsupported
 from polysome.testing.record import Copy, Fate, Made, Record
 from polysome.testing.scramble import scrambled
 from polysome.testing.spec import Spec, code, shrunk
-from polysome.testing.trace import Trace
+from polysome.testing.trace import Arrival, Trace
 
 
 class Interp:
     """The interpreter.
 
-    It has no batches, hash tables or links: `batch` and `collisions` change nothing. `split` gives `decide` the bytes
-    of the fields frame and zeros for all others, and applies the edits to the packet that waited.
+    It has no batches, hash tables or links: `batch` and `collisions` change nothing. Runs on several `cores`
+    have no history. `split` gives `decide` the bytes of the fields frame and zeros for all others, and applies the
+    edits to the packet that waited.
     """
 
     name = "interp"
@@ -40,11 +44,13 @@ class Interp:
 
 def run(program: ir.Program, trace: Trace, options: RunOptions, generated: Generated) -> Record:
     """The trace through a recording machine that runs `generated`, the code of `program`."""
-    if options.cores not in (None, 1):
-        raise Unsupported("several cores need the engine `native`")
     if options.faults:
         raise Unsupported("faults on links need the engine `system`")
-    machine = Recorder(program, Tables(program, trace.config), generated, options)
+    machine: Recorder | ShardedRecorder
+    if options.cores in (None, 1):
+        machine = Recorder(program, Tables(program, trace.config), generated, options)
+    else:
+        machine = ShardedRecorder(program, trace.config, generated, options)
     trace = transformed(trace, options)
     for change in trace.changes:
         machine.change_at(change.time, change.values)
@@ -55,7 +61,7 @@ def run(program: ir.Program, trace: Trace, options: RunOptions, generated: Gener
     return machine.record(trace, None)
 
 
-def _feed(machine: Recorder, trace: Trace, steps: int) -> None:
+def _feed(machine: Recorder | ShardedRecorder, trace: Trace, steps: int) -> None:
     last: int | None = None
     for arrival in trace.arrivals:
         machine.next_packet()
@@ -81,7 +87,7 @@ class Recorder(Machine):
         self._scramble, self._split = options.scramble, options.split is True
         self._numbers = 0
         self._handling: Packet | None = None
-        self._place = 0
+        self.places = count()
         self._at: list[int] = []
         self._reasons: dict[int, str] = {}
         self._classes: dict[int, Any] = {}
@@ -106,11 +112,19 @@ class Recorder(Machine):
 
     def record(self, trace: Trace, crash: str | None) -> Record:
         """What happened; the machine is not used again."""
-        fates = tuple(
-            Fate(n, arrival, at, self._reasons.get(n), tuple(self._copies.get(n, ())), self._classes.get(n))
-            for n, (arrival, at) in enumerate(zip(trace.arrivals, self._at, strict=crash is None))
-        )
+        fates = tuple(self.fates(trace.arrivals, range(len(trace.arrivals))))
         return Record(self.program, trace, fates, tuple(self._made), self.history, crash)
+
+    def fates(self, arrivals: Sequence[Arrival], numbers: Sequence[int]) -> Iterator[Fate]:
+        """What became of the packets so far; the n-th of this machine is the `numbers[n]`-th of the trace."""
+        for n, (number, at) in enumerate(zip(numbers, self._at, strict=False)):  # after a crash, there are fewer
+            copies = tuple(self._copies.get(n, ()))
+            yield Fate(number, arrivals[number], at, self._reasons.get(n), copies, self._classes.get(n))
+
+    def made(self, numbers: Sequence[int]) -> Iterator[Made]:
+        """What was emitted, with causes as numbers of the trace."""
+        for one in self._made:
+            yield one if one.cause is None else replace(one, cause=numbers[one.cause])
 
     # ------------------------------------------------------------ the sink
 
@@ -122,8 +136,7 @@ class Recorder(Machine):
         self._made.append(Made(port, time, data, self._next_place(), cause, self._headers))
 
     def _next_place(self) -> int:
-        self._place += 1
-        return self._place - 1
+        return next(self.places)
 
     # ------------------------------------------------------------ what the machine does
 
@@ -168,3 +181,42 @@ class Recorder(Machine):
     def _replace(self, values: Mapping[str, Any]) -> None:
         super()._replace(values)
         self.history.configure(self.states.journal.stamp, self.config.current)
+
+
+class ShardedRecorder(ShardedMachine):
+    """Several machines that write down what happens, in one order of all that leaves. There is no history of state."""
+
+    def __init__(
+        self, program: ir.Program, config: Mapping[str, Any], generated: Generated, options: RunOptions
+    ) -> None:
+        self._recorders: list[Recorder] = []
+        places = count()
+
+        def make(tables: ConfigTables, sink: Sink, generated: Generated) -> Recorder:
+            assert isinstance(tables, Tables)
+            recorder = Recorder(program, tables, generated, options)
+            recorder.places = places
+            self._recorders.append(recorder)
+            return recorder
+
+        super().__init__(program, lambda: Tables(program, config), _Nowhere(), options.cores or 1, generated, make)
+
+    def next_packet(self) -> None:
+        """From now on, what happens is due by the next packet."""
+        for recorder in self._recorders:
+            recorder.next_packet()
+
+    def record(self, trace: Trace, crash: str | None) -> Record:
+        """What happened; the machines are not used again."""
+        pairs = list(zip(self._recorders, self.numbers, strict=True))
+        fates = sorted((f for r, n in pairs for f in r.fates(trace.arrivals, n)), key=lambda fate: fate.number)
+        made = sorted((m for r, n in pairs for m in r.made(n)), key=lambda one: one.place)
+        return Record(self.program, trace, tuple(fates), tuple(made), None, crash)
+
+
+class _Nowhere:
+    """Recorders are their own sinks."""
+
+    def leave(self, port: int, time: int, data: bytes, order: int) -> None: ...
+
+    def emitted(self, port: int, time: int, data: bytes) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from types import CodeType
 from typing import Any
 
@@ -40,20 +41,23 @@ class Explanation:
         said += self._differences(bound, view)
         values = names | self._constants | {f"s{slot}": value for slot, value in bound.items()}
         exec(self._code, values)
-        pairs = zip(self._wanted, values["run"](), strict=True)
-        parts = [f"{self.text(e)} = {says.value(value, e.type)}" for e, value in pairs]
+        parts = []
+        for e, part in zip(self._wanted, values["run"](), strict=True):
+            with suppress(Unsupported):  # by an engine that another part of the condition asks for
+                parts.append(f"{self.text(e)} = {says.value(part(), e.type)}")
         if len(said) + len(parts) > MOST:
             room = max(0, MOST - len(said) - 1)
             parts = [*parts[:room], f"… {len(parts) - room} more values"]
         return Failure(tuple(dict.fromkeys(packets)), tuple(said + parts), self.expect.span)
 
     def _compiled(self, kinds: dict[int, str]) -> tuple[CodeType, dict[str, Any]]:
-        """A function that gives the values of all parts, with the code that judges."""
+        """A function that gives functions for the values of all parts, with the code that judges."""
         c = PropertyCode(self.program)
         c.kinds |= kinds
         c.maybe |= set(kinds)
         codes = [c.value(e).text for e in self._wanted]
-        source = "\n".join([*c.lines, "def run():", f"    return [{', '.join(codes)}]"])
+        parts = ", ".join(f"lambda: {code}" for code in codes)
+        source = "\n".join([*c.lines, "def run():", f"    return [{parts}]"])
         return compile(source, "<explanation>", "exec"), c.constants
 
     def _collect(self, items: tuple[pr.Item, ...]) -> None:

@@ -1,0 +1,1 @@
+"""The DPDK backend: an NF as a program on DPDK ports."""

@@ -1,0 +1,208 @@
+"""Native NFs as shared libraries: generated, compiled, and kept in the user's cache by what they were made of."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache, lru_cache
+from pathlib import Path
+
+from polysome.backends.nf_cpp.generate import generate
+from polysome.backends.nf_cpp.names import identifier
+from polysome.ir import program as ir
+from polysome.resources import folder
+
+CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
+RELEASE = ("-std=c++20", "-O3", "-march=native", "-flto", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
+
+_UNUSED = 30 * 24 * 3600  # seconds after which an entry of the cache goes
+_LINES = 12  # of what the compiler says
+
+
+class BuildError(Exception):
+    """The generated C++ does not build. The text has what the compiler says first."""
+
+
+def missing() -> str | None:
+    """What this machine lacks to build native NFs, and how to get it; None if nothing."""
+    if compiler() is not None:
+        return None
+    wanted = os.environ.get("CXX")
+    if wanted:
+        return f"the compiler that $CXX names, `{wanted}`, is not here; unset CXX, or name one that is"
+    return "native NFs need a C++20 compiler, clang++ or g++, and neither is here: `apt install clang`"
+
+
+def compiler() -> tuple[str, ...] | None:
+    """The command of the compiler: $CXX if that is set, else clang++, clang++ of the highest version, g++."""
+    return _compiler(os.environ.get("CXX", ""), os.environ.get("PATH", os.defpath))
+
+
+def build(program: ir.Program, flags: Sequence[str] = CHECKED) -> Path:
+    """The shared library of an NF, from the cache if it was built before.
+
+    Safe beside other processes that build: each library is built once. Raises BuildError; `missing` must be None.
+    Programs that differ in room for state only (`testing.spec.shrunk`) have the same library.
+    """
+    return _built(identifier(program.name), _text(program), tuple(flags))
+
+
+@lru_cache(maxsize=256)
+def _text(program: ir.Program) -> str:
+    return generate(program, defaults=False)
+
+
+def _built(name: str, header: str, flags: tuple[str, ...]) -> Path:
+    command = compiler()
+    if command is None:
+        raise BuildError(missing() or "")
+    cache_folder = _cache()
+    path = cache_folder / f"{name}-{_fingerprint(name, header, command, flags)}.so"
+    if _used(path):
+        return path
+    with _only_here(path.with_suffix(".lock")):
+        if not _used(path):  # not built by the one that had the lock before
+            _compile(name, header, command, flags, path)
+            _prune(cache_folder)
+    return path
+
+
+def _compile(name: str, header: str, command: tuple[str, ...], flags: tuple[str, ...], path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as work:
+        source, made = Path(work, f"{name}_library.cpp"), Path(work, "made.so")
+        Path(work, f"{name}.hpp").write_text(header, encoding="utf-8")
+        source.write_text(_source(name), encoding="utf-8")
+        arguments = [*command, *flags, f"-I{work}", f"-I{folder('runtime')}", str(source), "-o", str(made)]
+        done = subprocess.run(arguments, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0 or not made.exists():
+            said = (done.stderr or done.stdout).replace(f"{work}/", "").strip().splitlines()
+            ending = f"{command[0]} ended with code {done.returncode}"
+            raise BuildError("\n".join([f"the C++ of `{name}` does not build: {ending}", *said[:_LINES]]))
+        os.replace(made, path)
+
+
+def _source(name: str) -> str:
+    """The library: its functions, and nothing else, are seen from outside."""
+    return f"""#include "{name}.hpp"
+
+#include "host/library.hpp"
+
+#pragma GCC visibility push(default)
+POLYSOME_LIBRARY(polysome::nf::{name}::Nf)
+#pragma GCC visibility pop
+"""
+
+
+# ---------------------------------------------------------------- the compiler
+
+
+@cache
+def _compiler(wanted: str, path: str) -> tuple[str, ...] | None:
+    if wanted:
+        command = tuple(shlex.split(wanted))
+        return command if command and shutil.which(command[0], path=path) else None
+    for name in ("clang++", *_versioned(path), "g++"):
+        if shutil.which(name, path=path):
+            return (name,)
+    return None
+
+
+def _versioned(path: str) -> list[str]:
+    """`clang++-NN`, the highest first."""
+    found: set[int] = set()
+    for place in path.split(os.pathsep):
+        with suppress(OSError):
+            matches = (re.fullmatch(r"clang\+\+-(\d+)", name) for name in os.listdir(place or "."))
+            found |= {int(match[1]) for match in matches if match}
+    return [f"clang++-{number}" for number in sorted(found, reverse=True)]
+
+
+@cache
+def _version(command: tuple[str, ...]) -> bytes:
+    return subprocess.run([*command, "--version"], capture_output=True).stdout
+
+
+@cache
+def _runtime() -> bytes:
+    """A digest of the headers that generated code includes."""
+    digest = hashlib.sha256()
+    top = folder("runtime")
+    for path in sorted(top.rglob("*.hpp")):
+        digest.update(f"{path.relative_to(top)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+@cache
+def _processor() -> bytes:
+    """What `-march=native` stands for: a cache may be shared by machines."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return b""
+    return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))})).encode()
+
+
+def _fingerprint(name: str, header: str, command: tuple[str, ...], flags: tuple[str, ...]) -> str:
+    parts = [_source(name).encode(), header.encode(), _runtime(), repr((command, flags)).encode(), _version(command)]
+    if "-march=native" in flags:
+        parts.append(_processor())
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:32]
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def _cache() -> Path:
+    """The folder; made if it is not there."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    top = Path(given) if os.path.isabs(given) else Path.home() / ".cache"  # the XDG specification: others are ignored
+    found = top / "polysome" / "native"
+    try:
+        found.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BuildError(f"{found}, where native NFs are kept, cannot be made: {error.strerror}") from error
+    return found
+
+
+def _used(path: Path) -> bool:
+    """Is it there? Then it is not old any more."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    except OSError:  # another's, or on a disk that cannot be written
+        return path.exists()
+    return True
+
+
+@contextmanager
+def _only_here(lock: Path) -> Iterator[None]:
+    """One process (or thread) at a time."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _prune(cache_folder: Path) -> None:
+    """Removes what was not used for a month: libraries, locks, and what builds that were killed left behind."""
+    oldest = time.time() - _UNUSED
+    for path in cache_folder.iterdir():
+        with suppress(OSError):
+            if path.stat().st_mtime >= oldest:
+                continue
+            if path.is_dir() and path.name.startswith("build-"):
+                shutil.rmtree(path)
+            elif path.suffix in (".so", ".lock"):
+                path.unlink()

@@ -1,0 +1,450 @@
+"""The typed program to one C++ header: `polysome::nf::NAME::Nf`, on `runtime/nf`.
+
+The text depends on the program alone: capacities and other sizes are arguments of the constructor, with the spec's as
+defaults, so one build serves a test with small state too.
+"""
+
+from __future__ import annotations
+
+from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.frames_code import frame_functions
+from polysome.backends.nf_cpp.handler_code import Handlers, in_function
+from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.packet_code import classes_test, edits_struct, extraction, fields_struct
+from polysome.backends.nf_cpp.parse_code import parse_function
+from polysome.backends.nf_cpp.protocols_code import protocols_code
+from polysome.backends.nf_cpp.schedule_code import schedule_functions
+from polysome.backends.nf_cpp.shard_code import shard_functions
+from polysome.backends.nf_cpp.state_code import (
+    axes,
+    config_struct,
+    configure_function,
+    map_spec,
+    state_struct,
+    timeout_functions,
+)
+from polysome.backends.nf_cpp.state_expressions import Expressions
+from polysome.backends.nf_cpp.statement_code import INDENT
+from polysome.backends.nf_cpp.types_code import cpp, packed, structures, unpacking, words
+from polysome.interp.statement_code import written_fields
+from polysome.ir import program as ir
+from polysome.ir import types as t
+
+
+def namespace(program: ir.Program) -> str:
+    """The C++ namespace, in `polysome::nf`, and the name of the header without .hpp."""
+    return identifier(program.name)
+
+
+def generate(program: ir.Program, defaults: bool = True) -> str:
+    """The header's text. Raises Unsupported for what has no C++ yet.
+
+    Without `defaults`, programs that differ in room only have the same text, and sizes must be given at the start.
+    """
+    return _Generator(program, defaults).text()
+
+
+class _Generator:
+    def __init__(self, program: ir.Program, defaults: bool) -> None:
+        self.program, self.defaults = program, defaults
+        self.shared = Shared(program)
+        self.shared.written = written_fields([h.body for h in program.packet_handlers])
+        self.handlers = Handlers(self.shared)
+
+    def text(self) -> str:
+        members = self._members()  # first: it finds which types, fields and reasons there are
+        program = self.program
+        lines = [
+            f"/// {program.name}: {' '.join(program.doc.split())}" if program.doc else f"/// {program.name}",
+            f"/// Generated from {program.file.rsplit('/', 1)[-1]} by Polysome; change that, not this.",
+            "#pragma once",
+            "",
+            '#include "nf/generated.hpp"',
+            "",
+            f"namespace polysome::nf::{namespace(program)} {{",
+            "",
+            protocols_code(program),
+            *self._seed(),
+            *self._types(),
+            *self._instances(),
+            *members,
+            "",
+            f"}}  // namespace polysome::nf::{namespace(program)}",
+            "",
+        ]
+        return "\n".join(lines)
+
+    # ------------------------------------------------------------ before the class
+
+    def _seed(self) -> list[str]:
+        seed = int(self.program.params["seed"][1])
+        return [
+            "/// `param seed`: the key of `hash`, of sketches and of the shard a packet belongs to.",
+            f"inline constexpr u128 SEED = u128{{{hex(seed >> 64)}}} << 64 | {hex(seed & (1 << 64) - 1)};",
+            "",
+        ]
+
+    def _types(self) -> list[str]:
+        lines: list[str] = []
+        for struct in structures(list(self.shared.types)):
+            lines += self._structure(struct)
+        for decl in self.program.state.values():
+            if isinstance(decl, ir.PoolDecl):
+                of = cpp(decl.per.type) if decl.per is not None else "None"
+                lines.append(f"using {identifier(decl.name)}_partition = {of};")
+        lines.append("")
+        lines += ["using polysome::pack;", "using polysome::unpack;"]
+        seen: set[str] = set()
+        for type in self.shared.types:
+            if isinstance(type, t.Struct | t.Tuple) and _is_key(type) and cpp(type) not in seen:
+                seen.add(cpp(type))
+                lines += self._packing(type)
+        lines += [
+            "template <class K, size_t W>",
+            "K unpack_to(const std::array<uint64_t, W>& words) {",
+            "    K key{};",
+            "    unpack(words, key);",
+            "    return key;",
+            "}",
+            "",
+        ]
+        return lines
+
+    def _structure(self, struct: t.Struct) -> list[str]:
+        name = identifier(struct.name)
+        fields = [(identifier(n), m) for n, m in struct.fields]
+        reads = " ".join(f"reader.get(value.{n});" for n, m in fields if not _opaque(m))
+        lines = [f"struct {name} {{", *(f"    {cpp(m)} {n}{{}};" for n, m in fields)]
+        lines += [f"    auto operator<=>(const {name}&) const = default;", "};"]
+        if not any(_opaque(m) for _, m in fields):
+            lines.append(f"inline void read(Reader& reader, {name}& value) {{ {reads} }}")
+        return [*lines, ""]
+
+    def _packing(self, type: t.Type) -> list[str]:
+        name = cpp(type)
+        return [
+            f"inline auto pack(const {name}& v) {{ return {packed(type, 'v')}; }}",
+            f"inline void unpack(const std::array<uint64_t, {words(type)}>& words, {name}& v) {{",
+            *(INDENT + line for line in unpacking(type, "words", "v")),
+            "}",
+            "",
+        ]
+
+    def _instances(self) -> list[str]:
+        names = [identifier(i.name) for i in self.program.parser.instances]
+        return [
+            "/// Headers as the parser names them.",
+            f"namespace Instance {{ enum : size_t {{ {', '.join(names)} }}; }}",
+            "",
+        ]
+
+    # ------------------------------------------------------------ the class
+
+    def _members(self) -> list[str]:
+        program, shared = self.program, self.shared
+        handlers = self.handlers.functions()
+        functions = self._functions()
+        schedule = [*schedule_functions(shared), "", *shard_functions(shared)]
+        values = self._values()  # before what puts the fields that all of these read into structs
+        frames = frame_functions(shared)
+        maps = [d for d in program.state.values() if isinstance(d, ir.MapDecl)]
+        timeouts = [line for d in maps for line in timeout_functions(shared, d)]
+        specs = [line for d in maps for line in [*map_spec(shared, d), ""]]
+        config = config_struct(shared)
+        state, defaults = state_struct(shared)
+        configure = configure_function(shared)
+        parse = parse_function(shared)
+        prepare = self.handlers.prepare()
+        passing = classes_test(program)
+        prepare_ahead = self.handlers.ahead_struct()
+        public = [
+            "/// One NF with all of its state; runtime/nf/machine.hpp drives it.",
+            "class Nf {",
+            "  public:",
+            *_indent(self._constants(defaults)),
+            f"    using Headers = Parsed<{len(program.parser.instances)}>;",
+            *_indent(fields_struct(shared)),
+            *_indent(edits_struct(shared)),
+            *_indent(prepare_ahead),
+            "    struct Packet {",
+            "        Headers headers;",
+            "        Fields fields;",
+            "        Ahead ahead;",
+            "        Edits edits;",
+            "    };",
+            "",
+            "    /// `sizes` empty: those of the spec. `collide`: all keys of a table have one hash, a test option.",
+            "    Nf(std::span<const uint64_t> sizes, bool collide, Emitter& emitter)",
+            "        : emitter_(emitter), sizes_(given(sizes)), state(*this, sizes_, table_seed(), collide) {}",
+            "    Nf(const Nf&) = delete;",
+            "",
+            *_indent(configure),
+            "",
+            *_indent(self._ports()),
+            "    // ---- parse",
+            "    void parse(const uint8_t* data, uint32_t size, uint16_t port, Packet& p) const {",
+            "        p.headers.begin(data, size, port);",
+            "        find_headers(p.headers);",
+            "        p.edits.clear();",
+            "        extract(p.headers, p.fields);",
+            "    }",
+            *_indent(prepare),
+            "",
+            "    // ---- decide",
+            "    bool passes(const Packet& p) const { return passes(p.fields); }",
+            "    /// The verdict on a packet that was parsed and prepared, at clock.now; its edits are in the packet.",
+            "    Verdict decide(Packet& p) {",
+            "        const Verdict verdict = handle(p.fields, p.edits, p.ahead);",
+            "        settle();",
+            "        return verdict;",
+            "    }",
+            "",
+            *_indent(self._apply()),
+            "",
+            *_indent(frames),
+            *_indent(self._time(maps)),
+            "",
+            *_indent(schedule),
+            "",
+            "    Clock clock;",
+            "",
+            "  private:",
+            "    Emitter& emitter_;",
+            "    std::vector<uint64_t> sizes_;",
+            "    std::vector<uint8_t> made_;",
+            "",
+            "    static std::vector<uint64_t> given(std::span<const uint64_t> sizes) {",
+            "        if (sizes.empty()) return {default_sizes.begin(), default_sizes.end()};",
+            "        return {sizes.begin(), sizes.end()};",
+            "    }",
+            "",
+            "  public:",
+            *_indent(specs),
+            *_indent(config),
+            *_indent(state),
+            "    Config config;",
+            "    State state;",
+            "",
+            "  private:",
+            *_indent(parse),
+            "",
+            *_indent(extraction(shared)),
+            "",
+            *_indent(passing),
+            "",
+            *_indent(values),
+            *_indent(functions),
+            *_indent(timeouts),
+            *_indent(handlers),
+            *_indent(self._support(maps)),
+            "};",
+        ]
+        return public
+
+    def _constants(self, defaults: list[int]) -> list[str]:
+        from polysome.backends.nf_cpp.sizes import sizes
+
+        every = list(sizes(self.program))
+        assert every[: len(defaults)] == defaults
+        reasons = sorted(self.shared.reasons.texts, key=self.shared.reasons.texts.__getitem__)
+        quoted = [_quote(text) for text in reasons]
+        periods = ", ".join(f"{timer.period}u" for timer in self.program.timers)
+        return [
+            f"static constexpr std::string_view name = {_quote(self.program.name)};",
+            f"static constexpr std::array<std::string_view, {len(self.program.ports)}> port_names = "
+            f"{{{', '.join(map(_quote, self.program.ports))}}};",
+            "/// Why packets are dropped; the first ones are the machine's and the schedule's.",
+            f"static constexpr std::array<std::string_view, {len(quoted)}> reasons = {{",
+            *(f"    {text}," for text in quoted),
+            "};",
+            f"static constexpr std::array<uint64_t, {len(self.program.timers)}> periods = {{{periods}}};",
+            f"static constexpr std::array<uint64_t, {len(every)}> default_sizes = "
+            f"{{{', '.join(f'{n}u' for n in every) if self.defaults else ''}}};",
+            "",
+        ]
+
+    def _ports(self) -> list[str]:
+        handled = sorted({p for h in self.program.packet_handlers for p in h.ports})
+        mask = hex(sum(1 << p for p in handled))
+        return [
+            "/// Is there a handler for packets of this port?",
+            f"bool handles(uint16_t port) const {{ return port < 64 && {mask}u >> port & 1; }}",
+            "",
+        ]
+
+    # ------------------------------------------------------------ functions and values
+
+    def _functions(self) -> list[str]:
+        lines: list[str] = []
+        for fn in self.program.fns.values():
+            e = Expressions(self.shared, in_function)
+            traps = e.traps(f"fn {fn.name}", fn.body)
+            types = _argument_types(self.program, fn)
+            names = []
+            for slot in fn.slots:
+                if slot not in types:  # nothing reads it
+                    names.append("const auto&")
+                    continue
+                name = e.local(slot, *types[slot])
+                names.append(f"[[maybe_unused]] const {self.shared.cpp(types[slot][1])}& {name}")
+            if traps:
+                names.append("[[maybe_unused]] uint16_t& trapped")
+            code = e.code(fn.body)
+            lines += [
+                f"/// {self.program.place(fn.span)}: fn {fn.name}.",
+                f"{self.shared.cpp(fn.body.type)} fn_{identifier(fn.name)}({', '.join(names)}) const {{",
+                f"    return {code};",
+                "}",
+                "",
+            ]
+        return lines
+
+    def _values(self) -> list[str]:
+        lines: list[str] = []
+        done: set[str] = set()
+        # A value may use those before it, so the last ones first find out what is used.
+        for name, value in self.program.parser.values.items():
+            for suffix, e in (("", value.value), ("_class", value.for_class)):
+                plain = identifier(name) + suffix
+                if plain in done:
+                    continue
+                done.add(plain)
+                x = Expressions(self.shared, in_function, arrival=True)
+                traps = x.traps(f"value {name} {bool(suffix)}", e)
+                code = x.code(e)
+                more = ", uint16_t& trapped" if traps else ""
+                lines += [
+                    f"/// `{name}` of the parser{' in a class' if suffix else ''}.",
+                    f"{self.shared.cpp(e.type)} value_{plain}([[maybe_unused]] const Fields& f{more}) const {{",
+                    f"    return {code};",
+                    "}",
+                    "",
+                ]
+        return lines
+
+    # ------------------------------------------------------------ the rest
+
+    def _apply(self) -> list[str]:
+        written = sorted(self.shared.written)
+        lines = [
+            "// ---- apply",
+            "/// The packet as it leaves: `frame`, as it arrived, is changed in place, or `scratch` is filled.",
+            "std::span<const uint8_t> apply(Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) const {",
+            "    [[maybe_unused]] const Edits& e = p.edits;",
+        ]
+        edits = "std::span<const FieldEdit>{}"
+        if written:
+            lines += [f"    FieldEdit edits[{len(written)}];", "    size_t count = 0;"]
+            for i, n in written:
+                instance = self.program.parser.instances[i]
+                name = identifier(f"{instance.name}.{instance.header.fields[n].name}")
+                lines.append(f"    if (e.has_{name}) edits[count++] = {{{i}, {n}, e.{name}}};")
+            edits = "std::span<const FieldEdit>(edits, count)"
+        if self._has_operations():
+            lines += [
+                "    if (!e.operations.empty()) {",
+                f"        rebuild(protocols, p.headers, {edits}, e.operations, frame, scratch);",
+                "        return scratch;",
+                "    }",
+            ]
+        return [
+            *lines,
+            "    (void)scratch;",
+            f"    return {{frame, polysome::apply(protocols, p.headers, {edits}, frame)}};",
+            "}",
+        ]
+
+    def _has_operations(self) -> bool:
+        from polysome.ir.walk import walk
+
+        bodies = [h.body for h in self.program.packet_handlers]
+        return any(isinstance(n, ir.Push | ir.Pop | ir.Truncate) for n in walk(bodies))
+
+    def _time(self, maps: list[ir.MapDecl]) -> list[str]:
+        lines = [
+            "// ---- time",
+            "/// When the entry that ends first ends, if at or before `by`; else NEVER. Maps in declaration order.",
+            "uint64_t next_due([[maybe_unused]] uint64_t by) {",
+            "    uint64_t best = NEVER;",
+        ]
+        ends = ["/// Ends the entry that next_due found.", "void expire_one() {"]
+        ending = [d for d in maps if d.idle is not None or d.age is not None]
+        if ending:
+            ends.append("    switch (ending_) {")
+        for number, decl in enumerate(ending):
+            lines += [
+                f"    if (const uint64_t due = state.{identifier(decl.name)}.next_due(by); due < best) {{",
+                "        best = due;",
+                f"        ending_ = {number};",
+                "    }",
+            ]
+            ends.append(f"        case {number}: state.{identifier(decl.name)}.expire_one(); break;")
+        if ending:
+            ends += ["        default: break;", "    }"]
+        lines += [
+            "    return best;",
+            "}",
+            *ends,
+            "    settle();",
+            "}",
+            "",
+            "/// Runs an `every`.",
+            "void every([[maybe_unused]] size_t i) {",
+        ]
+        for i in range(len(self.program.timers)):
+            lines.append(f"    if (i == {i}) every_{i}();")
+        return [*lines, "    settle();", "}"]
+
+    def _support(self, maps: list[ir.MapDecl]) -> list[str]:
+        pools = [d for d in self.program.state.values() if isinstance(d, ir.PoolDecl)]
+        from polysome.backends.nf_cpp.sizes import of_state
+
+        lines = ["/// The end of a handler: values taken from pools and stored nowhere go back.", "void settle() {"]
+        lines += [f"    state.{identifier(d.name)}.settle();" for d in pools]
+        lines += ["}", "/// The config changed: pools have a new domain.", "void reload_pools() {"]
+        place = 0
+        for decl in self.program.state.values():
+            if isinstance(decl, ir.PoolDecl):
+                listed = ", ".join(axes(decl, "config", f"std::span(sizes_).subspan({place})"))
+                lines.append(f"    state.{identifier(decl.name)}.reload({listed});")
+            place += len(of_state(decl))
+        lines += [
+            "}",
+            "void emit(const Operations& headers, std::span<const uint8_t> payload, uint16_t port) {",
+            "    make(protocols, headers, payload, made_);",
+            "    emitter_.emitted(port, made_.data(), made_.size());",
+            "}",
+        ]
+        if any(d.idle is not None or d.age is not None for d in maps):
+            lines.append("int ending_ = -1;")
+        return lines
+
+
+def _argument_types(program: ir.Program, fn: ir.Fn) -> dict[int, tuple[str, t.Type]]:
+    from polysome.ir.walk import walk
+
+    return {n.slot: (n.name, n.type) for n in walk(fn.body) if isinstance(n, ir.Local) and n.slot in fn.slots}
+
+
+def _is_key(type: t.Type) -> bool:
+    from polysome.backends.nf_cpp.types_code import Unsupported, places
+
+    try:
+        places(type, "v")
+    except Unsupported:
+        return False
+    return True
+
+
+def _opaque(type: t.Type) -> bool:
+    return isinstance(type, t.Ref | t.Bucket | t.FromPool) or (
+        isinstance(type, t.Struct) and any(_opaque(m) for _, m in type.fields)
+    )
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return [INDENT + line if line else line for line in lines]

@@ -1,0 +1,39 @@
+"""Names of the language as C++ identifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_CPP = """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
+    compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default
+    delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int linux long
+    mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+    reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while
+    xor xor_eq"""
+_RUNTIME = """Acl AclRow Bloom Bucket Clock CountMin Emitter End Fifo FlowMap HyperLogLog Link ListTable Lpm Maglev
+    MapTable Nf None Operation Operations Parsed Police Pool Prefix Protocols Put PutResult Reader Reframe Row SEED
+    SetTable Settings Shape Taken TopK Verdict WhenFull Writer Config State Fields Edits Ahead Packet Headers Instance
+    absent between drop extract handle hash_words handles load make name pack parse passes periods polysome reasons
+    send send_to settle siphash std u128 unpack unpack_to why_not"""
+_TAKEN = frozenset([*_CPP.split(), *_RUNTIME.split()])
+_LOCAL = "f e a state config clock emit at key hash put index value trapped operation given"
+# What generated functions call their own things; locals keep clear of them.
+OWN = frozenset(_LOCAL.split())
+
+
+def identifier(name: str, taken: Iterable[str] = ()) -> str:
+    """`name` as an identifier that is none of `taken`: `icmp.quoted.ipv4` is icmp_quoted_ipv4, `vlan[0]` vlan_0."""
+    plain = re.sub(r"\W+", "_", name).strip("_") or "x"
+    if plain[0].isdigit():
+        plain = f"x{plain}"
+    plain = re.sub(r"__+", "_", plain)
+    while plain in _TAKEN or plain in taken:
+        plain += "_"
+    return plain
+
+
+def camel(name: str) -> str:
+    """`ct.connections` as the name of a type: CtConnections."""
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"\W+|_", name) if part) + "Map"

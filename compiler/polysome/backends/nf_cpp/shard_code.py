@@ -1,0 +1,44 @@
+"""The core that decides a packet, as C++ (`interp.sharded` is the meaning)."""
+
+from __future__ import annotations
+
+from polysome.analysis.sharding import shard_key, sharding
+from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.state_expressions import Expressions
+from polysome.backends.nf_cpp.types_code import canonical, canonical_size
+
+
+def shard_functions(shared: Shared) -> list[str]:
+    """`Nf::core`; nothing for an NF that runs on one core."""
+    program = shared.program
+    if not sharding(program).spreads:
+        return []
+    cases: list[str] = []
+    most = 1
+    for port, name in enumerate(program.ports):
+        key = shard_key(program, port)
+        if key is not None:
+            shared.types.setdefault(key.type)
+            most = max(most, canonical_size(key.type))
+            e = Expressions(shared, lambda reason: "return 0;", arrival=True)
+            cases += [
+                f"    case {port}: {{  // {name}",
+                f"        const auto key = {e.code(key)};",
+                *("        " + line for line in canonical(key.type, "key", "writer")),
+                "        break;",
+                "    }",
+            ]
+    return [
+        "/// The core that decides the packet: its shard key's canonical bytes, hashed; 0 if its port has no key.",
+        "uint32_t core(const Packet& p, uint32_t cores) const {",
+        "    const Fields& f = p.fields;",
+        f"    uint8_t bytes[{most}];",
+        "    Writer writer(bytes);",
+        "    switch (f.in_port) {",
+        *cases,
+        "    default:",
+        "        return 0;",
+        "    }",
+        "    return static_cast<uint32_t>(siphash(SEED, bytes, writer.size()) % cores);",
+        "}",
+    ]

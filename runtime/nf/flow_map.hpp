@@ -1,0 +1,501 @@
+/// `map<K, V>` and `set<K>` of the language (STATE.md, section 1): bounded, with exact expiry, eviction, owned values
+/// and further indexes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nf/flow_map/entry.hpp"
+#include "nf/flow_map/heap.hpp"
+#include "nf/flow_map/table.hpp"
+#include "nf/flow_map/wheel.hpp"
+#include "nf/memory.hpp"
+#include "nf/types.hpp"
+
+namespace polysome {
+
+/// What became of a write: `stored`; nothing stored under the policy `pass`; or the write traps with `NAME full`,
+/// `index I of NAME taken` (I in PutResult::index), what the pool says, `on end of NAME nested too deep`.
+enum class Put : uint8_t { stored, passed, full, index_taken, not_taken, nested };
+
+struct PutResult {
+    Put what;
+    uint8_t index = 0;
+};
+
+/// Are the keys equal? Without a branch per word.
+template <size_t W>
+bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>& b) {
+    uint64_t difference = 0;
+    for (size_t i = 0; i < W; ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+}
+
+/// A bounded map from keys (words) to values whose entries end by themselves.
+///
+/// Spec has
+///   Words = std::array<uint64_t, W>; Value, copied freely, destroyed without effect;
+///   Indexes = std::tuple<std::array<uint64_t, W1>, ...>, the keys of the further indexes, and index_words<I>(key,
+///   value); constants has_idle, has_age, idle_varies, age_varies, has_alive, has_owned, has_on_end, when_full, and
+///   idle_max, age_max (ns; exact expiry does not depend on them, speed does);
+/// and for each `has`: idle(key, value), age(key, value) in ns, 0 counts as 1; alive(value), false once a row that the
+/// value refers to is gone, for good; claim(value), false if not taken, and release(value); on_end(key, value, why),
+/// which runs when the entry is gone and its value released and may read and write this map. None of them throws.
+///
+/// Times are ns. Whoever moves the clock first ends everything due until then: while next_due(t) is not NEVER, the
+/// clock is set to it and expire_one called. All other operations rely on it.
+///
+/// A Handle is good until the next put, remove or expire_one. Lookups and use are O(1), all else O(log n) amortized.
+/// Memory is taken as entries are first used and never given back; nothing is allocated after construction but by
+/// items.
+template <class Spec>
+class FlowMap {
+    using Traits = FlowMapTraits<Spec>;
+    static constexpr size_t index_count = Traits::indexes;
+
+  public:
+    using Words = typename Spec::Words;
+    using Value = typename Spec::Value;
+    template <size_t I>
+    using IndexWords = std::tuple_element_t<I, typename Spec::Indexes>;
+    using Handle = uint32_t;
+    static constexpr Handle absent = UINT32_MAX;
+    static constexpr uint64_t max_capacity = uint64_t{1} << 31;
+    static constexpr unsigned nesting = 8;  ///< S1.10
+
+    /// `collide` makes all hashes equal: slow, for tests. Throws std::invalid_argument for a capacity of 0 or above
+    /// 2^31, std::bad_alloc if there is no address space.
+    FlowMap(Spec spec, const Clock& clock, uint64_t capacity, uint64_t seed, bool collide)
+        : spec_(std::move(spec)),
+          clock_(clock),
+          capacity_(checked(capacity)),
+          seed_(seed),
+          collide_(collide),
+          table_(capacity),
+          hot_(capacity),
+          cold_(capacity) {
+        if constexpr (Traits::expires) wheel_.emplace(capacity, Traits::span);
+        if constexpr (Traits::queues_uses) uses_.emplace(capacity);
+        for (auto& index : indexes_) index = std::make_unique<EntryTable>(capacity);
+    }
+    FlowMap(const FlowMap&) = delete;
+    FlowMap& operator=(const FlowMap&) = delete;
+
+    // Reading
+
+    uint64_t hash(const Words& key) const { return collide_ ? 0 : hash_words(key, seed_); }
+    template <size_t I>
+    uint64_t index_hash(const IndexWords<I>& words) const {
+        return collide_ ? 0 : hash_words(words, seed_ + (I + 1) * 0x9e3779b97f4a7c15);
+    }
+
+    /// Fetches what find reads first; prefetch_entry, once that has arrived, the entry.
+    void prefetch(uint64_t hash) const { table_.prefetch(hash); }
+    void prefetch_entry(uint64_t hash) const {
+        table_.candidates(hash, [this](Handle n) { touch(n); });
+    }
+    template <size_t I>
+    void index_prefetch(uint64_t hash) const {
+        indexes_[I]->prefetch(hash);
+    }
+    template <size_t I>
+    void index_prefetch_entry(uint64_t hash) const {
+        indexes_[I]->candidates(hash, [this](Handle n) { touch(n); });
+    }
+
+    /// The entry that can be read, without a refresh; or absent.
+    Handle find(const Words& key, uint64_t hash) const {
+        const Handle n = lookup(key, hash);
+        return n != absent && readable(n) ? n : absent;
+    }
+    template <size_t I>
+    Handle find_index(const IndexWords<I>& words, uint64_t hash) const {
+        const Handle n = lookup_index<I>(words, hash);
+        return n != absent && readable(n) ? n : absent;
+    }
+
+    /// Starts idle time anew (S1.1, S1.5).
+    void use(Handle n) {
+        if constexpr (Traits::keeps_idle) {
+            const uint64_t before = due(n);
+            hot_[n].used.ns = clock_.now;
+            set_idle(hot_[n]);
+            reschedule(n, before);
+        } else if constexpr (Traits::keeps_used) {
+            hot_[n].used.ns = clock_.now;
+        }
+    }
+
+    const Value& value(Handle n) const { return hot_[n].value; }
+    const Words& key(Handle n) const { return hot_[n].key; }
+
+    /// Entries that take room, those whose row is gone included.
+    uint64_t size() const { return size_; }
+
+    /// All that can be read, in insertion order, as of now. O(n log n).
+    std::vector<std::pair<Words, Value>> items() const {
+        std::vector<std::pair<uint64_t, Handle>> order;
+        order.reserve(size_);
+        for (Handle n = 0; n < fresh_; ++n) {
+            if (cold_[n].seq != 0 && readable(n)) order.emplace_back(cold_[n].seq, n);
+        }
+        std::sort(order.begin(), order.end());
+        std::vector<std::pair<Words, Value>> items;
+        items.reserve(order.size());
+        for (const auto& [seq, n] : order) items.emplace_back(hot_[n].key, hot_[n].value);
+        return items;
+    }
+
+    // Writing
+
+    /// Inserts or overwrites, and starts idle time and age anew.
+    PutResult put(const Words& key, uint64_t hash, const Value& value) {
+        const Handle n = lookup(key, hash);
+        IndexPlaces places;
+        if (const int taken = find_places(key, value, n, places); taken >= 0) [[unlikely]]
+            return index_taken(taken);
+        if (n == absent && size_ >= capacity_) [[unlikely]] {
+            if constexpr (Spec::when_full == WhenFull::drop) return {Put::full};
+            if constexpr (Spec::when_full == WhenFull::pass) return {Put::passed};
+            if constexpr (Traits::evicts) return put_evicting(key, hash, value);
+        }
+        // before anything ends, so that a value handed from one entry to the next stays taken
+        if (!claim(value)) return {Put::not_taken};
+        store(n, key, hash, value, places);
+        return {Put::stored};
+    }
+
+    /// Ends the entry (why `removed`); nothing if there is none. `stored` or `nested`.
+    PutResult remove(const Words& key, uint64_t hash) {
+        const Handle n = lookup(key, hash);
+        return {n == absent || end(n, End::removed) ? Put::stored : Put::nested};
+    }
+
+    // The passing of time
+
+    /// When the entry that ends next is due, if at or before `by`; else NEVER.
+    uint64_t next_due(uint64_t by) {
+        if constexpr (Traits::expires) {
+            const Handle n = first_due(by);
+            return n == absent ? NEVER : due(n);
+        } else {
+            return NEVER;
+        }
+    }
+
+    /// Ends the entry that is due first, among equals the one inserted first; the clock is at its due time by now.
+    void expire_one() {
+        if constexpr (Traits::expires) {
+            Handle n = first_due(clock_.now);
+            if (n == absent) n = first_due(NEVER);
+            if (n != absent) end(n, idle_end(n) == due(n) && Spec::has_idle ? End::idle : End::age);
+        }
+    }
+
+    // Memory
+
+    /// Bytes that a further entry takes at most in a large map, those of the queues for expiry aside.
+    static constexpr size_t bytes_per_entry() {
+        return sizeof(Hot) + sizeof(Cold) + (1 + index_count) * EntryTable::most_bytes_per_entry +
+               (Traits::queues_uses ? 2 * sizeof(Ranked) : 0);
+    }
+
+    /// Bytes that the map takes at most when it is full, with the queues as large as they have been so far.
+    size_t memory() const {
+        size_t bytes = table_.bytes() + hot_.bytes() + cold_.bytes() + sizeof(*this);
+        for (const auto& index : indexes_) bytes += index->bytes();
+        if constexpr (Traits::expires) bytes += wheel_->bytes();
+        if constexpr (Traits::queues_uses) bytes += uses_->bytes();
+        return bytes;
+    }
+
+  private:
+    using Hot = HotEntry<Spec>;
+    using Cold = ColdEntry<Spec>;
+    friend class Wheel;
+    friend class LazyHeap;
+    static_assert(std::is_trivially_destructible_v<Value>);
+
+    /// Where a write goes in the indexes.
+    struct IndexPlaces {
+        std::array<uint64_t, index_count> hashes;
+        std::array<Handle, index_count> holders;  ///< the entry that has the place, or absent
+        std::conditional_t<Traits::keeps_index_words, typename Spec::Indexes, None> words;
+    };
+
+    static uint64_t checked(uint64_t capacity) {
+        if (capacity < 1 || capacity > max_capacity) throw std::invalid_argument("a map's capacity is 1 to 2^31");
+        return capacity;
+    }
+
+    // What Wheel and LazyHeap ask
+
+    WheelLink& link(Handle n) { return cold_[n].link; }
+    uint64_t seq(Handle n) const { return cold_[n].seq; }
+    uint64_t rank(Handle n) const {
+        if constexpr (Traits::due_in_order) return use_rank(n);
+        return due(n);
+    }
+    uint64_t use_rank(Handle n) const {
+        if constexpr (Traits::oldest_by_write) {
+            return hot_[n].written.ns;
+        } else {
+            return hot_[n].used.ns;
+        }
+    }
+    void touch(Handle n) const {
+        for (size_t offset = 0; offset < std::min(sizeof(Hot), size_t{256}); offset += 64)
+            __builtin_prefetch(reinterpret_cast<const char*>(&hot_[n]) + offset);
+    }
+
+    // Time
+
+    static uint64_t sum(uint64_t time, uint64_t span) { return time + span < time ? NEVER : time + span; }
+
+    uint64_t idle_of(const Hot& entry) const {
+        if constexpr (Traits::keeps_idle) {
+            return entry.idle.ns;
+        } else {
+            return std::max<uint64_t>(1, spec_.idle(entry.key, entry.value));
+        }
+    }
+    uint64_t age_of(const Hot& entry) const {
+        if constexpr (Traits::keeps_age) {
+            return entry.age.ns;
+        } else {
+            return std::max<uint64_t>(1, spec_.age(entry.key, entry.value));
+        }
+    }
+    uint64_t idle_end(Handle n) const {
+        if constexpr (Spec::has_idle) return sum(hot_[n].used.ns, idle_of(hot_[n]));
+        return NEVER;
+    }
+    uint64_t age_end(Handle n) const {
+        if constexpr (Spec::has_age) return sum(hot_[n].written.ns, age_of(hot_[n]));
+        return NEVER;
+    }
+    uint64_t due(Handle n) const { return std::min(idle_end(n), age_end(n)); }
+
+    void set_idle(Hot& entry) {
+        if constexpr (Traits::keeps_idle) entry.idle.ns = std::max<uint64_t>(1, spec_.idle(entry.key, entry.value));
+    }
+
+    Handle first_due(uint64_t by) {
+        if constexpr (Traits::due_in_order) {  // the span is the same for all
+            if (size_ == 0) return absent;
+            const uint64_t span = constant_span();
+            return by < span ? absent : wheel_->first(*this, by - span, clock_.now);
+        } else {
+            return wheel_->first(*this, by, clock_.now);
+        }
+    }
+    uint64_t constant_span() const {
+        const Hot& any = hot_[0];
+        if constexpr (Spec::has_idle) {
+            return idle_of(any);
+        } else {
+            return age_of(any);
+        }
+    }
+
+    /// Tells the wheel that the entry is due earlier than `before`, if so.
+    void reschedule(Handle n, uint64_t before) {
+        if constexpr (Traits::sinks) {
+            const uint64_t now_due = due(n);
+            if (now_due >= before) return;
+            wheel_->remove(*this, n);
+            wheel_->add(*this, n, now_due, clock_.now);
+        }
+    }
+
+    // Lookups
+
+    bool readable(Handle n) const {
+        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);
+        return true;
+    }
+    Handle lookup(const Words& key, uint64_t hash) const {
+        return table_.find(hash, [&](Handle n) { return same_words(hot_[n].key, key); });
+    }
+    template <size_t I>
+    Handle lookup_index(const IndexWords<I>& words, uint64_t hash) const {
+        return indexes_[I]->find(hash, [&](Handle n) {
+            if constexpr (Traits::keeps_index_words) {
+                return same_words(std::get<I>(cold_[n].index_words), words);
+            } else {
+                return same_words(spec_.template index_words<I>(hot_[n].key, hot_[n].value), words);
+            }
+        });
+    }
+
+    /// Fills `places` for a write of `key`, whose entry is n or absent; the number of the first index that is taken, or
+    /// -1.
+    int find_places(const Words& key, const Value& value, Handle n, IndexPlaces& places) const {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+            int taken = -1;
+            (void)((find_place<I>(key, value, n, places) || ((taken = static_cast<int>(I)), false)) && ...);
+            return taken;
+        }
+        (std::make_index_sequence<index_count>());
+    }
+    template <size_t I>
+    bool find_place(const Words& key, const Value& value, Handle n, IndexPlaces& places) const {
+        const IndexWords<I> words = spec_.template index_words<I>(key, value);
+        places.hashes[I] = index_hash<I>(words);
+        places.holders[I] = lookup_index<I>(words, places.hashes[I]);
+        if constexpr (Traits::keeps_index_words) std::get<I>(places.words) = words;
+        return places.holders[I] == absent || places.holders[I] == n || !readable(places.holders[I]);
+    }
+    static PutResult index_taken(int index) { return {Put::index_taken, static_cast<uint8_t>(index)}; }
+
+    // Writing
+
+    bool claim(const Value& value) {
+        if constexpr (Spec::has_owned) return spec_.claim(value);
+        return true;
+    }
+    void release(const Value& value) {
+        if constexpr (Spec::has_owned) spec_.release(value);
+    }
+
+    /// Claimed, with room for it: stores the value in entry n, a new one if absent.
+    void store(Handle n, const Words& key, uint64_t hash, const Value& value, const IndexPlaces& places) {
+        if (n == absent) {
+            insert(key, hash, value, places);
+        } else {
+            overwrite(n, value, places);
+        }
+    }
+
+    void insert(const Words& key, uint64_t hash, const Value& value, const IndexPlaces& places) {
+        const Handle n = allocate();
+        cold_[n].seq = ++inserted_;
+        cold_[n].link = {0, WheelLink::nowhere};
+        hot_[n].key = key;
+        table_.insert(hash, n);
+        write(n, value, places);
+        if constexpr (Traits::expires) wheel_->add(*this, n, rank(n), clock_.now);
+        if constexpr (Traits::queues_uses) uses_->push(*this, n, size_);
+    }
+
+    void overwrite(Handle n, const Value& value, const IndexPlaces& places) {
+        const uint64_t before = Traits::sinks ? due(n) : 0;
+        const Value old = hot_[n].value;
+        leave_indexes(n);
+        write(n, value, places);
+        reschedule(n, before);
+        release(old);
+    }
+
+    void write(Handle n, const Value& value, const IndexPlaces& places) {
+        Hot& entry = hot_[n];
+        if (&entry.value != &value) std::construct_at(&entry.value, value);
+        if constexpr (Traits::keeps_used) entry.used.ns = clock_.now;
+        if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;
+        set_idle(entry);
+        if constexpr (Traits::keeps_age) entry.age.ns = std::max<uint64_t>(1, spec_.age(entry.key, entry.value));
+        if constexpr (index_count > 0) cold_[n].index_hashes = places.hashes;
+        if constexpr (Traits::keeps_index_words) cold_[n].index_words = places.words;
+        for (size_t i = 0; i < index_count; ++i) {
+            const Handle holder = places.holders[i];
+            if (holder == absent || holder == n) {
+                indexes_[i]->insert(places.hashes[i], n);
+            } else {
+                indexes_[i]->replace(places.hashes[i], holder, n);  // its row is gone (S1.14)
+            }
+        }
+    }
+
+    /// An entry whose row is gone may have lost its place to another: then it is not found there.
+    void leave_indexes(Handle n) {
+        if constexpr (index_count > 0) {
+            for (size_t i = 0; i < index_count; ++i) indexes_[i]->erase(cold_[n].index_hashes[i], n);
+        }
+    }
+
+    /// A new key in a full map: evicts the oldest entry. Its on_end may write here too, so all that was checked is
+    /// checked again, and arguments that lie in the map are copied first.
+    PutResult put_evicting(const Words key, uint64_t hash, const Value value) {
+        if (!claim(value)) return {Put::not_taken};
+        const PutResult result = make_room(key, hash, value);
+        if (result.what != Put::stored) release(value);
+        return result;
+    }
+    PutResult make_room(const Words& key, uint64_t hash, const Value& value) {
+        if (!end(oldest(), End::evicted)) return {Put::nested};
+        const Handle n = lookup(key, hash);
+        IndexPlaces places;
+        if (const int taken = find_places(key, value, n, places); taken >= 0) return index_taken(taken);
+        if (n == absent && size_ >= capacity_) return {Put::full};
+        store(n, key, hash, value, places);
+        return {Put::stored};
+    }
+    Handle oldest() {
+        if constexpr (Traits::queues_uses) {
+            return uses_->first(*this);
+        } else {
+            return wheel_->first(*this, NEVER, clock_.now);
+        }
+    }
+
+    /// Ends the entry (S1.8). False, and nothing changed, if too many are ending (S1.10).
+    bool end(Handle n, End why) {
+        if (depth_ == nesting) [[unlikely]]
+            return false;
+        const Words key = hot_[n].key;
+        const Value value = hot_[n].value;
+        table_.erase(hash(key), n);
+        leave_indexes(n);
+        if constexpr (Traits::expires) wheel_->remove(*this, n);
+        free(n);
+        release(value);
+        if constexpr (Spec::has_on_end) {
+            ++depth_;
+            spec_.on_end(key, value, why);
+            --depth_;
+        }
+        return true;
+    }
+
+    Handle allocate() {
+        ++size_;
+        if (unused_ == absent) return static_cast<Handle>(fresh_++);
+        const Handle n = unused_;  // the one that ended last: likely still in the cache
+        unused_ = cold_[n].link.next;
+        return n;
+    }
+    void free(Handle n) {
+        --size_;
+        cold_[n].seq = 0;
+        cold_[n].link.next = unused_;
+        unused_ = n;
+    }
+
+    Spec spec_;
+    const Clock& clock_;
+    uint64_t capacity_;
+    uint64_t seed_;
+    bool collide_;
+    unsigned depth_ = 0;      ///< running on_end
+    uint64_t size_ = 0;       ///< entries in use
+    uint64_t inserted_ = 0;   ///< insertions so far
+    uint64_t fresh_ = 0;      ///< entries from here on were never used
+    Handle unused_ = absent;  ///< the first of a chain of entries that are free again
+    EntryTable table_;
+    std::array<std::unique_ptr<EntryTable>, index_count> indexes_;
+    MappedArray<Hot> hot_;
+    MappedArray<Cold> cold_;
+    std::conditional_t<Traits::expires, std::optional<Wheel>, None> wheel_;
+    std::conditional_t<Traits::queues_uses, std::optional<LazyHeap>, None> uses_;
+};
+
+}  // namespace polysome

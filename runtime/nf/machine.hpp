@@ -1,0 +1,398 @@
+/// One NF at work: time, events in their order, verdicts, the schedule, counters (LANGUAGE.md sections 2, 9, 11, 13).
+///
+/// The same as the reference interpreter's machine, event by event. Deterministic; reads no clock; uses no thread.
+///
+/// `Nf` is generated code (or a test's): it parses, decides and applies. `Sink` takes what happens, in its order:
+///   void left(uint16_t port, uint64_t time, std::span<const uint8_t>, uint64_t order);
+///   void emitted(uint16_t port, uint64_t time, std::span<const uint8_t>, uint64_t cause);  // cause: no_packet if none
+///   void dropped(uint64_t order, uint16_t reason);                  // no copy of the packet left or will
+///   void decided(uint64_t order, uint64_t now, const Nf::Packet&);  // right before its handler runs
+/// Bytes given to a sink are valid during the call. `order` is the number of the packet that arrived, from 0.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <deque>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "nf/buffer_pool.hpp"
+#include "nf/policy/base.hpp"
+#include "nf/types.hpp"
+
+namespace polysome {
+
+/// A frame that arrives at `port` at `time` ns. The machine may change its bytes, and does not keep them.
+struct Arrival {
+    uint64_t time;
+    uint8_t* data;
+    uint32_t size;
+    uint16_t port;
+};
+
+inline constexpr uint64_t no_packet = ~uint64_t{0};
+inline constexpr size_t largest_batch = 32;
+
+/// The reasons every NF has, by their places in Nf::reasons; those of schedules are in policy/base.hpp.
+enum Reason : uint16_t { reason_no_handler = 1, reason_short_frame = 2, reason_empty_set = 3 };
+
+/// What happened (L13.1): packets_in = sent (at least one copy) + dropped + held; copies and emitted packets apart.
+template <size_t R>
+struct Counters {
+    uint64_t packets_in = 0;
+    uint64_t sent = 0;
+    uint64_t copies = 0;
+    uint64_t emitted = 0;
+    std::array<uint64_t, R> dropped{};  ///< by reason
+
+    void add(const Counters& other) {
+        packets_in += other.packets_in;
+        sent += other.sent;
+        copies += other.copies;
+        emitted += other.emitted;
+        for (size_t i = 0; i < R; ++i) dropped[i] += other.dropped[i];
+    }
+};
+
+template <class Nf, class Sink>
+class Machine final : Emitter {
+  public:
+    using Packet = typename Nf::Packet;
+    using Policy = typename Nf::Policy;
+    using Count = Counters<Nf::reasons.size()>;
+
+    /// A packet between its parsing and its verdict.
+    struct Place {
+        Packet packet;
+        bool handled;
+    };
+
+    /// `sizes`: empty for those of the spec. `batch`: packets looked at ahead, 1 to 32; it changes no result.
+    explicit Machine(Sink& sink, std::span<const uint64_t> sizes = {}, bool collide = false,
+                     size_t batch = largest_batch)
+        : sink_(sink),
+          nf_(sizes, collide, *this),
+          policy_(Nf::settings(sizes)),
+          batch_(std::clamp<size_t>(batch, 1, largest_batch)),
+          places_(batch_) {}
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+
+    /// The config at the start, or from now on. False if the blob is malformed; then nothing changed.
+    bool configure(std::span<const uint8_t> blob) { return nf_.configure(blob); }
+
+    /// A config change at `time`; changes are given in order of time. A malformed one changes nothing: see failed().
+    void change_at(uint64_t time, std::span<const uint8_t> blob) {
+        changes_.push_back({time, {blob.begin(), blob.end()}});
+        plan();
+    }
+
+    /// Packets, in order of time; before each, everything that is due at or before its time. Their bytes lie apart.
+    void arrive(std::span<const Arrival> arrivals) {
+        while (!arrivals.empty()) {
+            const auto batch = arrivals.first(std::min(batch_, arrivals.size()));
+            arrivals = arrivals.subspan(batch.size());
+            if (changes_due(batch)) {
+                for (const Arrival& arrival : batch) one(arrival);
+            } else {
+                together(batch);
+            }
+        }
+    }
+
+    /// Time moves on to `time`, if that is later: everything due at or before it happens.
+    void advance(uint64_t time) {
+        until(time);
+        nf_.clock.now = std::max(nf_.clock.now, time);
+    }
+
+    /// The end of the trace: what is due at the last packet's time still happens.
+    void finish() { until(nf_.clock.now); }
+
+    const Count& counters() const { return counters_; }
+    /// Packets in the schedule of which no copy has left.
+    uint64_t held() const { return held_; }
+    /// Was a config change malformed?
+    bool failed() const { return failed_; }
+    uint64_t now() const { return nf_.clock.now; }
+    Nf& nf() { return nf_; }
+    const Nf& nf() const { return nf_; }
+
+    // ---- the steps of an arrival, for those who drive several machines (sharded.hpp)
+
+    /// The first packet's time, which `every` counts from; only the first call has an effect.
+    void start(uint64_t time) {
+        if (started_) return;
+        started_ = true;
+        start_ = time;
+        plan();
+    }
+    /// Is a config change due at or before the last of these?
+    bool changes_due(std::span<const Arrival> batch) const {
+        if (changes_.empty()) return false;
+        uint64_t last = nf_.clock.now;
+        for (const Arrival& arrival : batch) last = std::max(last, arrival.time);
+        return changes_.front().time <= last;
+    }
+    void parse(const Arrival& arrival, Place& place) const {
+        place.handled = nf_.handles(arrival.port);
+        if (place.handled) nf_.parse(arrival.data, arrival.size, arrival.port, place.packet);
+    }
+    void prepare(Place& place) const {
+        if (place.handled) nf_.prepare(place.packet);
+    }
+    void prefetch(const Place& place) const {
+        if (place.handled) nf_.prefetch_entries(place.packet);
+    }
+    /// The handler, at the present time, and what becomes of the packet.
+    void handle(const Arrival& arrival, Place& place, uint64_t order) {
+        ++counters_.packets_in;
+        if (!place.handled) return drop(order, reason_no_handler);
+        Packet& packet = place.packet;
+        sink_.decided(order, nf_.clock.now, static_cast<const Packet&>(packet));
+        cause_ = order;
+        const Verdict verdict = nf_.decide(packet);
+        cause_ = no_packet;
+        if (verdict.reason != 0) return drop(order, verdict.reason);
+        if (packet.headers.is_short()) return drop(order, reason_short_frame);
+        if (verdict.ports == 0) return drop(order, reason_empty_set);
+        if constexpr (Policy::immediate) {
+            send(packet, arrival.data, verdict.ports, order);
+        } else {
+            schedule(packet, arrival.data, verdict.ports, order);
+        }
+    }
+
+    // ---- for the policy (policy/base.hpp)
+
+    void leave(uint32_t number, uint16_t port, uint64_t time) {
+        OnTheWay& packet = on_the_way_[number];
+        ++counters_.copies;
+        if (!packet.sent) {
+            packet.sent = true;
+            ++counters_.sent;
+            --held_;
+        }
+        sink_.left(port, time, {packet.data, packet.size}, packet.order);
+        one_less(number);
+    }
+    void refuse(uint32_t number, uint16_t reason) {
+        OnTheWay& packet = on_the_way_[number];
+        if (packet.waiting == 1 && !packet.sent) {
+            --held_;
+            drop(packet.order, reason);
+        }
+        one_less(number);
+    }
+
+  private:
+    struct Change {
+        uint64_t time;
+        std::vector<uint8_t> blob;
+    };
+    /// A packet in the schedule: its bytes, and how many copies may still leave. `kept`: the bytes are the pool's.
+    struct OnTheWay {
+        const uint8_t* data;
+        uint32_t size;
+        uint32_t waiting;
+        uint64_t order;
+        bool sent;
+        bool kept;
+    };
+
+    // ------------------------------------------------------------ time
+
+    /// Everything due at or before `now`, in order of time and, at one instant, of L2.3.
+    void until(uint64_t now) {
+        while (event(now)) {
+        }
+    }
+
+    /// The next event, if it is due at or before `by`: an expiry, releases, a timer, or a config change.
+    bool event(uint64_t by) {
+        enum { none, expiry, release, timer, change } what = none;
+        u128 best = static_cast<u128>(by) + 1;
+        if (const uint64_t due = nf_.next_due(by); due <= by && due != NEVER) {
+            best = due;
+            what = expiry;
+        }
+        if constexpr (!Policy::immediate) {
+            if (const u128 due = policy_.next_due(); due < best) {
+                best = due;
+                what = release;
+            }
+        }
+        if (planned_ < best) {
+            best = planned_;
+            what = planned_timer_ < Nf::periods.size() ? timer : change;
+        }
+        if (what == none) return false;
+        nf_.clock.now = std::max(nf_.clock.now, static_cast<uint64_t>(best));
+        switch (what) {
+            case expiry:
+                nf_.expire_one();
+                break;
+            case release:
+                policy_.run_due(*this);
+                break;
+            case timer:
+                fire();
+                break;
+            default:
+                replace();
+        }
+        return true;
+    }
+
+    /// Which timer or config change comes first.
+    void plan() {
+        planned_ = not_due;
+        planned_timer_ = Nf::periods.size();
+        if (started_) {
+            for (size_t i = 0; i < Nf::periods.size(); ++i) {
+                const u128 at = start_ + static_cast<u128>(fired_[i] + 1) * Nf::periods[i];
+                if (at < planned_) {
+                    planned_ = at;
+                    planned_timer_ = i;
+                }
+            }
+        }
+        if (!changes_.empty() && changes_.front().time < planned_) {
+            planned_ = changes_.front().time;
+            planned_timer_ = Nf::periods.size();
+        }
+    }
+
+    void fire() {
+        const size_t i = planned_timer_;
+        ++fired_[i];
+        plan();
+        nf_.every(i);
+    }
+
+    void replace() {
+        const Change next = std::move(changes_.front());
+        changes_.pop_front();
+        plan();
+        if (!nf_.configure(next.blob)) failed_ = true;
+    }
+
+    // ------------------------------------------------------------ packets
+
+    void one(const Arrival& arrival) {
+        until_arrival(arrival.time);
+        parse(arrival, places_[0]);
+        prepare(places_[0]);
+        handle(arrival, places_[0], counters_.packets_in);
+    }
+
+    void together(std::span<const Arrival> batch) {
+        const size_t n = batch.size();
+        for (size_t i = 0; i < n; ++i) parse(batch[i], places_[i]);
+        for (size_t i = 0; i < n; ++i) prepare(places_[i]);
+        for (size_t i = 0; i < n; ++i) prefetch(places_[i]);
+        for (size_t i = 0; i < n; ++i) {
+            until_arrival(batch[i].time);
+            handle(batch[i], places_[i], counters_.packets_in);
+        }
+    }
+
+    void until_arrival(uint64_t time) {
+        const uint64_t now = std::max(nf_.clock.now, time);
+        if (!started_) start(now);
+        until(now);
+        nf_.clock.now = now;
+    }
+
+    void drop(uint64_t order, uint16_t reason) {
+        ++counters_.dropped[reason];
+        sink_.dropped(order, reason);
+    }
+
+    /// Past a schedule that never holds anything: no class, no record.
+    void send(Packet& packet, uint8_t* frame, uint64_t ports, uint64_t order) {
+        const std::span<const uint8_t> bytes = nf_.apply(packet, frame, scratch_);
+        ++counters_.sent;
+        counters_.copies += static_cast<uint64_t>(std::popcount(ports));
+        for (; ports != 0; ports &= ports - 1) {
+            sink_.left(static_cast<uint16_t>(std::countr_zero(ports)), nf_.clock.now, bytes, order);
+        }
+    }
+
+    /// Hands the packet, once for each port in their order, to the schedule.
+    void schedule(Packet& packet, uint8_t* frame, uint64_t ports, uint64_t order) {
+        Item<typename Nf::ClassKey> item;
+        // Before apply, which may change the frame that fields are read from.
+        if (const uint16_t reason = nf_.policy_args(packet, item.args); reason != 0) return drop(order, reason);
+        item.cls = nf_.order_class(packet);
+        const std::span<const uint8_t> bytes = nf_.apply(packet, frame, scratch_);
+        item.packet = enter(bytes, static_cast<uint32_t>(std::popcount(ports)), order);
+        item.size = std::max<uint32_t>(static_cast<uint32_t>(bytes.size()), 14);
+        item.order = order;
+        for (; ports != 0; ports &= ports - 1) {
+            item.port = static_cast<uint16_t>(std::countr_zero(ports));
+            policy_.offer(item, nf_.clock.now, *this);
+        }
+        keep(item.packet);
+    }
+
+    uint32_t enter(std::span<const uint8_t> bytes, uint32_t copies, uint64_t order) {
+        uint32_t number;
+        if (free_.empty()) {
+            number = static_cast<uint32_t>(on_the_way_.size());
+            on_the_way_.emplace_back();
+        } else {
+            number = free_.back();
+            free_.pop_back();
+        }
+        on_the_way_[number] = {bytes.data(), static_cast<uint32_t>(bytes.size()), copies, order, false, false};
+        ++held_;
+        return number;
+    }
+
+    /// What is held after its offers outlives the frame.
+    void keep(uint32_t number) {
+        OnTheWay& packet = on_the_way_[number];
+        if (packet.waiting == 0) return;
+        packet.data = buffers_.copy(packet.data, packet.size);
+        packet.kept = true;
+    }
+
+    void one_less(uint32_t number) {
+        OnTheWay& packet = on_the_way_[number];
+        if (--packet.waiting != 0) return;
+        if (packet.kept) buffers_.give_back(const_cast<uint8_t*>(packet.data), packet.size);
+        free_.push_back(number);
+    }
+
+    void emitted(uint16_t port, const uint8_t* data, size_t size) override {
+        ++counters_.emitted;
+        sink_.emitted(port, nf_.clock.now, {data, size}, cause_);
+    }
+
+    Sink& sink_;
+    Nf nf_;
+    Policy policy_;
+    size_t batch_;
+    std::vector<Place> places_;
+    std::vector<uint8_t> scratch_;
+    Count counters_;
+    uint64_t held_ = 0;
+    uint64_t cause_ = no_packet;
+
+    u128 planned_ = not_due;  ///< the first timer or config change
+    size_t planned_timer_ = Nf::periods.size();
+    std::array<uint64_t, Nf::periods.size()> fired_{};
+    uint64_t start_ = 0;
+    bool started_ = false;
+    bool failed_ = false;
+    std::deque<Change> changes_;
+
+    std::vector<OnTheWay> on_the_way_;
+    std::vector<uint32_t> free_;
+    BufferPool buffers_;
+};
+
+}  // namespace polysome

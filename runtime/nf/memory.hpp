@@ -1,0 +1,53 @@
+/// Large zeroed arrays that cost nothing until they are touched.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+namespace polysome {
+
+/// A fixed number of `T`s, all bytes zero at first. Pages are taken when first touched, huge ones (2 MiB) where the
+/// system grants them; nothing is reserved. Not copied, not moved. Throws std::bad_alloc if there is no address space.
+template <class T>
+class MappedArray {
+    static_assert(std::is_trivially_destructible_v<T>);
+
+  public:
+    explicit MappedArray(size_t size) : size_(size) {
+        constexpr size_t page = 4096;
+        if (size > (SIZE_MAX - 2 * huge) / sizeof(T)) throw std::bad_alloc();
+        const size_t bytes = size * sizeof(T);
+        const bool large = bytes >= huge;
+        mapped_ = large ? (bytes + huge - 1) / huge * huge + huge : (bytes + page) / page * page;
+        base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base_ == MAP_FAILED) throw std::bad_alloc();
+        auto start = reinterpret_cast<uintptr_t>(base_);
+        if (large) {
+            start = (start + huge - 1) / huge * huge;  // a huge page begins at a multiple of its size
+            (void)madvise(reinterpret_cast<void*>(start), mapped_ - huge, MADV_HUGEPAGE);  // a hint: may be refused
+        }
+        data_ = reinterpret_cast<T*>(start);
+    }
+    ~MappedArray() { munmap(base_, mapped_); }
+    MappedArray(const MappedArray&) = delete;
+    MappedArray& operator=(const MappedArray&) = delete;
+
+    T& operator[](size_t i) { return data_[i]; }
+    const T& operator[](size_t i) const { return data_[i]; }
+    T* data() { return data_; }
+    size_t size() const { return size_; }
+    size_t bytes() const { return size_ * sizeof(T); }
+
+  private:
+    static constexpr size_t huge = size_t{2} << 20;
+    size_t size_;
+    size_t mapped_ = 0;
+    void* base_ = nullptr;
+    T* data_ = nullptr;
+};
+
+}  // namespace polysome

@@ -1,0 +1,23 @@
+"""Several cores of the C++ do what several cores of the interpreter do."""
+
+from __future__ import annotations
+
+import pytest
+from tests.testing.builtin.networks import captured, example
+
+from polysome.testing.builtin.compare import same
+from polysome.testing.engines import ENGINES
+from polysome.testing.options import RunOptions
+
+NATIVE = ENGINES["native"]
+
+
+@pytest.mark.parametrize("name", ["conn_limiter", "firewall", "nat", "acl"])
+def test_the_same_packets_on_the_same_cores(name: str) -> None:
+    """For keys with conditions, in both directions, and an NF that stays on one core."""
+    if (lacking := NATIVE.missing()) is not None:
+        pytest.skip(lacking)
+    spec = example(name)
+    trace = captured(spec)
+    options = RunOptions(cores=3)
+    assert same(ENGINES["interp"].run(spec, trace, options), NATIVE.run(spec, trace, options), "in C++") > 10

@@ -1,0 +1,29 @@
+"""Each libFuzzer target of tests/native/fuzz for a bounded number of inputs, with AddressSanitizer."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.native.native_build import HERE, Build, executables, need
+
+pytestmark = pytest.mark.slow
+
+RUNS = 60_000
+
+
+@pytest.mark.parametrize("name", executables(HERE / "fuzz", "fuzz_*.cpp"))
+def test_fuzz(name: str, tmp_path: Path) -> None:
+    need("clang++")
+    built = Build("fuzz", ("clang++",), ("-DSANITIZE=ON", "-DFUZZ=ON")).executable(name)
+    limits = [
+        f"-runs={RUNS}",
+        "-seed=1",
+        "-max_len=700",
+        "-len_control=20",
+        "-timeout=20",
+        f"-artifact_prefix={tmp_path}/",
+    ]
+    done = subprocess.run([str(built), *limits], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]

@@ -1,0 +1,262 @@
+"""Generated C++ does what the interpreter does: the same fates, bytes, ports, times and order, packet by packet."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.testing.builtin.networks import (
+    EXAMPLES,
+    REWRITING,
+    SCHEDULES,
+    STORE,
+    captured,
+    example,
+    rewriting_trace,
+    schedule_trace,
+    scheduled,
+    store_trace,
+)
+from tests.testing.builtin.networks import spec as network
+
+from polysome.backends.nf_cpp.build import build
+from polysome.backends.nf_cpp.config_blob import encode
+from polysome.backends.nf_cpp.library import Failed, Kind, Running, load
+from polysome.backends.nf_cpp.sizes import sizes
+from polysome.captures.errors import CaptureError
+from polysome.config.tables import Tables
+from polysome.interp.machine import Machine
+from polysome.ir import program as ir
+from polysome.kinds.hashing import encoder
+from polysome.testing import traffic
+from polysome.testing.builtin.compare import same
+from polysome.testing.builtin.time_jumps import jumps
+from polysome.testing.campaign import properties
+from polysome.testing.counterexample import read_capture
+from polysome.testing.engines import ENGINES, native
+from polysome.testing.execution import execute
+from polysome.testing.history import LENGTH, plain
+from polysome.testing.options import RunOptions, Unsupported
+from polysome.testing.record import Record
+from polysome.testing.spec import Spec, code
+from polysome.testing.trace import Trace
+
+INTERP, NATIVE = ENGINES["interp"], ENGINES["native"]
+CAPTURES = sorted((Path(__file__).resolve().parents[3] / "shared" / "captures").rglob("*.pcap*"))
+TRACES, MOST_TRACES = 6, 50  # for a spec with room for three entries, and as many with room for one
+LARGE = 3  # with the room that is declared
+NO_OPTIONS = RunOptions()
+
+pytestmark = pytest.mark.skipif(NATIVE.missing() is not None, reason=str(NATIVE.missing()))
+
+
+def compared(spec: Spec, trace: Trace, options: RunOptions = NO_OPTIONS) -> Record:
+    """Both engines do the same with the trace; what the interpreter made of it."""
+    expected = INTERP.run(spec, trace, options)
+    assert expected.crash is None
+    found = NATIVE.run(spec, trace, options)
+    same(expected, found, "as C++")
+    assert [made.cause for made in found.emitted] == [made.cause for made in expected.emitted]
+    assert [made.place for made in found.emitted] == [made.place for made in expected.emitted]
+    encode_class = encoder(_plain_type(spec.program))
+    for one, other in zip(expected.fates, found.fates, strict=True):
+        if one.order_class is None:
+            assert other.order_class is None
+        else:
+            assert encode_class(plain(one.order_class)) == encode_class(other.order_class)
+    return expected
+
+
+def _plain_type(program: ir.Program) -> Any:
+    type = program.schedule.cls.type
+    return getattr(type, "row", type)
+
+
+# ---------------------------------------------------------------- the examples
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_on_the_captures_of_the_example(name: str) -> None:
+    spec = example(name)
+    trace = captured(spec)
+    for one in (spec, spec.small(), spec.small(1)):
+        compared(one, trace)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_on_generated_traffic(name: str) -> None:
+    """Config is made up too, and changes; with little room, what is full and what runs out is met by some trace."""
+    spec = example(name)
+    met: set[tuple[str, str]] = set()
+    wanted, few, one = _to_meet(spec.program), spec.small(), spec.small(1)
+    gap = max(jumps(spec.program))  # longer than every timeout
+    for number, pair in enumerate(zip(traffic.seeded(few, 1), traffic.seeded(one, 1), strict=True), 1):
+        for small, trace in zip((few, one), pair, strict=True):
+            met |= _met(compared(small, trace))
+        met |= _met(compared(few, pair[0], RunOptions(jump=gap, seed=number)))
+        if number >= TRACES and (wanted <= met or number == MOST_TRACES):
+            break
+    for trace in traffic.seeded(spec, 2, count=LARGE):
+        compared(spec, trace)
+    assert wanted <= met
+
+
+def _met(record: Record) -> set[tuple[str, str]]:
+    assert record.history is not None
+    found = {(end.map, ("idle", "age", "evicted", "removed")[end.why]) for end in record.ends}
+    for name, decl in record.program.state.items():
+        if isinstance(decl, ir.MapDecl):
+            lengths = {record.history.read(stamp, name, LENGTH, None) for stamp in range(2 * len(record.fates) + 2)}
+            found |= {(name, "full")} if decl.capacity in lengths else set()
+    return found
+
+
+def _to_meet(program: ir.Program) -> set[tuple[str, str]]:
+    wanted = set()
+    for name, decl in program.state.items():
+        if isinstance(decl, ir.MapDecl):
+            wanted.add((name, "full"))
+            wanted |= {(name, "idle")} if decl.idle else set()
+            wanted |= {(name, "age")} if decl.age else set()
+    return wanted
+
+
+@pytest.mark.parametrize("name", ["bridge", "nat", "reframer", "telemetry"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        RunOptions(batch=1),
+        RunOptions(batch=7),
+        RunOptions(batch=1000),
+        RunOptions(steps=7),
+        RunOptions(ties=5),
+        RunOptions(jump=3600 * 10**9, seed=3),
+        RunOptions(capacity=1),
+        RunOptions(collisions=True),
+        RunOptions(collisions=True, capacity=2),
+    ],
+    ids=str,
+)
+def test_options_of_a_run(name: str, options: RunOptions) -> None:
+    spec = example(name)
+    compared(spec, captured(spec), options)
+    for trace in traffic.seeded(spec.small(), 3, count=3):
+        compared(spec.small(), trace, options)
+
+
+# ---------------------------------------------------------------- other specs
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_schedules(schedule: str) -> None:
+    for number in range(6):
+        compared(scheduled(schedule), schedule_trace(number))
+
+
+def test_every_kind_of_state() -> None:
+    for number in range(12):
+        compared(network(STORE), store_trace(number))
+
+
+def test_packets_that_change_their_form() -> None:
+    compared(network(REWRITING), rewriting_trace())
+
+
+# ---------------------------------------------------------------- what it is not
+
+
+def test_what_it_does_not_have() -> None:
+    spec = example("forwarder")
+    for options in (RunOptions(split=True), RunOptions(scramble=True), RunOptions(faults=frozenset({"loss"}))):
+        with pytest.raises(Unsupported, match="need the engine `system`"):
+            NATIVE.run(spec, captured(spec), options)
+
+
+def test_it_shows_no_state() -> None:
+    spec = example("nat")
+    execution = execute(spec, captured(spec), NATIVE)
+    assert execution.record.history is None and execution.record.ends == ()
+    found = {p.name: p.judge(execution) for p in properties(spec)}
+    assert all(judgement.failure is None for judgement in found.values())
+    assert any(judgement.cases for judgement in found.values())
+    looking = {"expiry", "pools"}  # into state
+    assert {found[name].skipped for name in looking} == {"the engine does not show its state"}
+
+
+def test_a_failure_of_the_library_is_a_crash_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = example("load_balancer")
+    trace = captured(spec)
+    monkeypatch.setattr(native, "encode", lambda program, values: encode(program, values)[:-1])
+    record = NATIVE.run(spec, trace, RunOptions())
+    assert record.crash == "the config is malformed" and record.fates == ()
+
+
+def test_what_happened_before_a_failure_is_kept() -> None:
+    spec = example("load_balancer")
+    trace = captured(spec)
+    library = load(_built(spec))
+    middle = trace.arrivals[len(trace.arrivals) // 2].time
+    with Running(library, encode(spec.program, trace.config), sizes(spec.program), batch=1) as running:
+        with pytest.raises(Failed, match="malformed"):
+            running.change_at(middle, b"\xff")
+            running.arrive([(a.port, a.time, a.data) for a in trace.arrivals])
+        kinds = {happened.kind for happened in running.records()}
+    assert Kind.decided in kinds
+
+
+@cache
+def _built(spec: Spec) -> Path:
+    return build(spec.program)
+
+
+# ---------------------------------------------------------------- captures
+
+
+class Plain(Machine):
+    """The interpreter, noting what happens in the form of the library's records."""
+
+    def __init__(self, spec: Spec, config: Any) -> None:
+        super().__init__(spec.program, Tables(spec.program, config), self, code(spec.program))
+        self.noted: list[tuple[Any, ...]] = []
+
+    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
+        self.noted.append((Kind.left, port, time, order, data))
+
+    def emitted(self, port: int, time: int, data: bytes) -> None:
+        self.noted.append((Kind.emitted, port, time, data))
+
+    def _drop(self, order: int, reason: str) -> None:
+        super()._drop(order, reason)
+        self.noted.append((Kind.dropped, reason, order))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CAPTURES, reason="no captures in ../shared/captures")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_on_every_capture(name: str) -> None:
+    spec = example(name)
+    library = load(_built(spec))
+    for path in CAPTURES:
+        try:
+            trace = read_capture(path, spec)
+        except CaptureError:  # those that are no Ethernet
+            continue
+        machine = Plain(spec, trace.config)
+        noted: list[tuple[Any, ...]] = []
+        with Running(library, encode(spec.program, trace.config), sizes(spec.program)) as running:
+            for arrival in trace.arrivals:
+                machine.arrive(arrival.port, arrival.time, arrival.data)
+            machine.finish()
+            running.arrive([(a.port, a.time, a.data) for a in trace.arrivals])
+            running.finish()
+            for kind, number, time, order, data in running.records():
+                if kind == Kind.left:
+                    noted.append((kind, number, time, order, data))
+                elif kind == Kind.emitted:
+                    noted.append((kind, number, time, data))
+                elif kind == Kind.dropped:
+                    noted.append((kind, library.reason(number), order))
+        wrong = next((pair for pair in zip(machine.noted, noted, strict=False) if pair[0] != pair[1]), None)
+        assert wrong is None and len(noted) == len(machine.noted), f"{path.name}: {wrong}"
