@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.properties.mutants.harness import MUTANTS, ROOT, install, mutated, source_of
-from tests.properties.mutants.kinds import EngineMutant, Kind, SpecMutant
+from tests.properties.mutants.kinds import EngineMutant, Kind, Mutant, NativeMutant, SpecMutant
 from tests.properties.mutants.report import MOST_PACKETS, table, tried
+
+from polysome.backends.nf_cpp.build import missing
 
 SAMPLE = (
     "nat: replies leave outside",
@@ -18,10 +20,15 @@ SAMPLE = (
     "token_bucket: a refused take pays",
     "apply: checksums are forgotten",
 )
+NATIVE_SAMPLE = (
+    "native statement_code: writes are not noted",
+    "native apply: MAC addresses with their middle twice",
+    "native flow_map: age from the first write",
+)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=lambda m: m.name)
-def test_the_text_it_replaces_stands_once_in_its_source(mutant: SpecMutant | EngineMutant) -> None:
+def test_the_text_it_replaces_stands_once_in_its_source(mutant: Mutant) -> None:
     text = source_of(mutant).read_text(encoding="utf-8")
     assert mutated(text, mutant) != text
 
@@ -38,7 +45,9 @@ def test_no_mutant_of_a_spec_is_refused_by_the_compiler(tmp_path: Path) -> None:
 def test_there_is_a_mutant_of_every_kind_and_enough_of_them() -> None:
     assert {m.kind for m in MUTANTS.values()} == set(Kind)
     specs = [m for m in MUTANTS.values() if isinstance(m, SpecMutant)]
-    assert len(specs) >= 60 and len(MUTANTS) - len(specs) >= 30
+    assert len(specs) >= 60 and sum(isinstance(m, EngineMutant) for m in MUTANTS.values()) >= 30
+    native = [m for m in MUTANTS.values() if isinstance(m, NativeMutant)]
+    assert len(native) >= 40 and {Path(m.file).suffix for m in native} == {".hpp", ".py"}
     assert {m.example for m in specs} == {p.stem for p in (ROOT / "examples").glob("*/*.nf")}
 
 
@@ -50,6 +59,14 @@ def test_it_is_caught(name: str) -> None:
     assert caught, row
     if isinstance(MUTANTS[name], SpecMutant):
         assert min(c["packets"] for c in caught.values()) <= MOST_PACKETS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NATIVE_SAMPLE)
+def test_it_is_caught_in_the_native_nf(name: str) -> None:
+    if (why := missing()) is not None:
+        pytest.skip(why)
+    assert (row := tried(name, seconds=60, seed=0, first=True)).get("caught"), row
 
 
 def test_the_report_says_what_got_away() -> None:

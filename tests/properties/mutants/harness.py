@@ -17,12 +17,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.properties.mutants.kinds import EngineMutant, Mutant, SpecMutant
+from tests.properties.mutants.kinds import EngineMutant, Mutant, NativeMutant, SpecMutant
 from tests.properties.mutants.machinery import ENGINE_MUTANTS
+from tests.properties.mutants.native import NATIVE_MUTANTS
+from tests.properties.mutants.native_harness import attempt_native, mutated_runtime
 from tests.properties.mutants.specs import SPEC_MUTANTS
 
 ROOT = Path(__file__).resolve().parents[3]
-MUTANTS: dict[str, Mutant] = {m.name: m for m in (*SPEC_MUTANTS, *ENGINE_MUTANTS)}
+MUTANTS: dict[str, Mutant] = {m.name: m for m in (*SPEC_MUTANTS, *ENGINE_MUTANTS, *NATIVE_MUTANTS)}
 
 
 def mutated(text: str, mutant: Mutant) -> str:
@@ -41,6 +43,8 @@ def source_of(mutant: Mutant) -> Path:
             return ROOT / "examples" / example / f"{example}.nf"
         case EngineMutant(module=module):
             return ROOT / "compiler" / Path(*module.split(".")).with_suffix(".py")
+        case NativeMutant(file=str(file)):
+            return ROOT / file
 
 
 class _Import(importlib.abc.MetaPathFinder):
@@ -86,6 +90,8 @@ def install(mutant: Mutant, folder: Path) -> Path:
 def attempt(mutant: Mutant, seconds: float, seed: int, first: bool) -> dict[str, Any]:
     """What a campaign of at most `seconds` finds: by property, the packets of its counterexample and when."""
     with tempfile.TemporaryDirectory() as folder:
+        if isinstance(mutant, NativeMutant):
+            return {"kind": mutant.kind.name} | _native(mutant, Path(folder), seconds, seed)
         path = install(mutant, Path(folder))
         from polysome.syntax.diagnostics import SpecError
         from polysome.testing.campaign import run
@@ -105,6 +111,18 @@ def attempt(mutant: Mutant, seconds: float, seed: int, first: bool) -> dict[str,
         "traces": result.traces,
         "seconds": round(result.seconds, 1),
     }
+
+
+def _native(mutant: NativeMutant, folder: Path, seconds: float, seed: int) -> dict[str, Any]:
+    example, runtime = ROOT / "examples" / mutant.example / f"{mutant.example}.nf", ROOT / "runtime"
+    source = source_of(mutant)
+    if source.suffix == ".hpp":
+        runtime = mutated_runtime(runtime, mutant.file, mutated(source.read_text(encoding="utf-8"), mutant), folder)
+    else:
+        parts = source.relative_to(ROOT / "compiler").with_suffix("").parts
+        module = EngineMutant(mutant.name, mutant.kind, ".".join(parts), mutant.old, mutant.new, mutant.example)
+        sys.meta_path.insert(0, _Import(module))
+    return attempt_native(mutant.name, example, runtime, folder / "cache", seconds, seed)
 
 
 def main() -> None:

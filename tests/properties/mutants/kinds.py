@@ -67,4 +67,17 @@ class EngineMutant:
     equivalent: str | None = None
 
 
-Mutant = SpecMutant | EngineMutant
+@dataclass(frozen=True)
+class NativeMutant:
+    """`old`, which stands exactly once in `file` (of the C++ runtime, or of its generator), becomes `new`."""
+
+    name: str
+    kind: Kind
+    file: str
+    old: str
+    new: str
+    example: str
+    equivalent: str | None = None
+
+
+Mutant = SpecMutant | EngineMutant | NativeMutant

@@ -1,0 +1,253 @@
+"""Mutants of the native NF: of the C++ runtime, and of the generator that writes C++."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tests.properties.mutants.kinds import Kind, NativeMutant
+
+
+def of(file: str, *mutants: tuple[str, Kind, str, str, str]) -> tuple[NativeMutant, ...]:
+    part = file.rpartition("/")[2].partition(".")[0]
+    return tuple(
+        NativeMutant(f"native {part}: {name}", kind, file, old, new, example)
+        for name, kind, example, old, new in mutants
+    )
+
+
+FLOW_MAP = of(
+    "runtime/nf/flow_map.hpp",
+    ("a use refreshes nothing", Kind.refresh, "load_balancer", "if constexpr (Traits::keeps_used) {\n            hot_[n].used.ns = clock_.now;\n", "if constexpr (Traits::keeps_used) {\n"),
+    ("room for one more", Kind.when_full, "nat", "if (n == absent && size_ >= capacity_) [[unlikely]] {", "if (n == absent && size_ > capacity_) [[unlikely]] {"),
+    ("a full map says nothing", Kind.when_full, "nat", "return {Put::full};\n            if", "return {Put::passed};\n            if"),
+    ("what an ended entry owned stays taken", Kind.leak, "nat", "        release(value);\n        if constexpr (Spec::has_on_end) {", "        if constexpr (Spec::has_on_end) {"),
+    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        leave_indexes(n);\n        if constexpr (Traits::expires) wheel_->remove", "        if constexpr (Traits::expires) wheel_->remove"),
+    ("idle and age exchanged", Kind.swapped, "telemetry", "Spec::has_idle ? End::idle : End::age", "Spec::has_idle ? End::age : End::idle"),
+    ("one ns too late", Kind.timeout, "load_balancer", "NEVER : time + span; }", "NEVER : time + span + 1; }"),
+    ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
+    ("a write does not set a varying idle time", Kind.refresh, "conn_limiter", "        set_idle(entry);\n        if constexpr (Traits::keeps_age)", "        if constexpr (Traits::keeps_age)"),
+    ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n            wheel_->remove(*this, n);", "            if (now_due >= before || before != 0) return;\n            wheel_->remove(*this, n);"),
+    ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (cold_[n].link.next == WheelLink::nowhere) entry.written.ns = clock_.now;"),
+    ("an overwritten value stays taken", Kind.leak, "nat", "        reschedule(n, before);\n        release(old);", "        reschedule(n, before);"),
+)  # fmt: skip
+
+BELOW_FLOW_MAP = (
+    *of(
+        "runtime/nf/flow_map/table.hpp",
+        ("only the first bucket is searched", Kind.lookup, "bridge", "if (line.passed == 0 || further == 0) [[likely]]\n                return none;", "return none;"),
+        ("an erased entry stays", Kind.stale, "bridge", "        buckets_[last].tags[place - buckets_[last].entries] = 0;\n", "        (void)last;\n"),
+    ),
+    *of(
+        "runtime/nf/flow_map/wheel.hpp",
+        ("an earlier due time is not noticed", Kind.time, "telemetry", "        quiet_ = std::min(quiet_, rank);\n", ""),
+        ("slots are forgotten once the heap was looked at", Kind.time, "bridge", "quiet_ = std::min(top, start);", "quiet_ = top;"),
+        ("the heap is not exact", Kind.time, "nat", "            if (rank == top.rank) return;\n", "            return;\n"),
+        ("one slot too early", Kind.time, "bridge", "        position_ = slot + 1;\n", "        position_ = slot;\n"),
+    ),
+    *of(
+        "runtime/nf/flow_map/heap.hpp",
+        ("among equals the last first", Kind.order, "telemetry", "a.rank < b.rank : a.seq < b.seq", "a.rank < b.rank : a.seq > b.seq"),
+        ("the oldest by its first use", Kind.when_full, "telemetry", "if (rank == item.rank) return item.entry;", "return item.entry;"),
+    ),
+)  # fmt: skip
+
+PACKETS = (
+    *of(
+        "runtime/nf/checksum.hpp",
+        ("ffff for 0", Kind.checksum, "slim_dpi", "acc == 0 ? 0 : 0xffff - acc", "0xffff - acc"),
+        ("odd pieces begin a word", Kind.checksum, "telemetry", "        odd_ ^= piece.size() & 1;\n", ""),
+    ),
+    *of(
+        "runtime/nf/apply.hpp",
+        ("UDP's 0 stays 0", Kind.checksum, "nat", "    if (shape.zero_is_none && value == 0) value = 0xffff;\n", ""),
+        ("UDP's none is updated", Kind.checksum, "nat", "    if (shape.zero_is_none && old == 0) return;\n", ""),
+        ("no pseudo header", Kind.checksum, "nat", "    if (shape.pseudo) add_pseudo(protocols, p, position, changes, difference);\n", ""),
+        ("low bytes count as high ones", Kind.checksum, "slim_dpi", "c.difference << ((c.begin - low) & 1) * 8;", "c.difference;"),
+        ("MAC addresses with their middle twice", Kind.rebuilding, "forwarder", "store(out + at + 2, static_cast<uint32_t>(value));", "store(out + at + 2, static_cast<uint32_t>(value >> 16));"),
+        ("outermost first", Kind.checksum, "nat", "for (size_t position = p.depth; position-- > 0;) {", "for (size_t position = 0; position < p.depth; ++position) {"),
+        ("checksums beyond the cut", Kind.checksum, "nat", "    if (at + 2 > p.header_end[i]) return;  // a quote that was cut before its checksum\n", ""),
+    ),
+    *of(
+        "runtime/nf/rebuild.hpp",
+        ("checksums stay", Kind.checksum, "vxlan_gateway", "    detail::set_checksums(leaving, arrived);\n", ""),
+        ("a new header's payload ends with the packet", Kind.rebuilding, "vxlan_gateway", "        if (kept.fresh()) kept.room = room;\n", ""),
+        ("fields are written after the copy", Kind.order, "vxlan_gateway", "    detail::apply_edits(protocols, p, edits, frame);\n", ""),
+    ),
+    *of(
+        "runtime/nf/chain.hpp",
+        ("no protocol in the pseudo header", Kind.checksum, "router6", "put(said == nullptr ? 0 : chain.get(ahead, *said), 16);", "put(0, 16);"),
+        ("a length of one too many", Kind.rebuilding, "router6", "const u128 actual = f.length(segment.size, rest);", "const u128 actual = f.length(segment.size, rest) + 1;"),
+        ("initial values are forgotten", Kind.rebuilding, "vxlan_gateway", "        if (f.initial != 0) chain.set(s, f, f.initial);\n", ""),
+    ),
+    *of(
+        "runtime/nf/packet.hpp",
+        ("padding leaves", Kind.rebuilding, "nat", "end = where < size ? where : size;", "end = size;"),
+        ("padding is parsed", Kind.parsing, "slim_dpi", "        if (where < room) room = where;\n", ""),
+        ("whole packets are short", Kind.boundary, "policer", "claimed > size; }", "claimed >= size; }"),
+        ("payload beyond its end", Kind.parsing, "slim_dpi", "    for (uint32_t i = start + low; i < start + high; ++i) value = value << 8 | (i < end ? data[i] : 0);", "    for (uint32_t i = start + low; i < start + high; ++i) value = value << 8 | (i <= end ? data[i] : 0);"),
+    ),
+)  # fmt: skip
+
+MACHINE = (
+    *of(
+        "runtime/nf/machine.hpp",
+        ("short frames leave", Kind.missing_check, "policer", "        if (packet.headers.is_short()) return drop(order, reason_short_frame);\n", ""),
+        ("timers one period late", Kind.time, "telemetry", "static_cast<u128>(fired_[i] + 1)", "static_cast<u128>(fired_[i] + 2)"),
+        ("timers before expiry", Kind.order, "telemetry", "if (planned_ < best) {", "if (planned_ <= best) {"),
+        ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
+        ("emitted by nobody", Kind.accounting, "router6", "{data, size}, cause_);", "{data, size}, no_packet);"),
+        ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
+    ),
+    *of(
+        "runtime/nf/policy/shape.hpp",
+        ("among equals the last first", Kind.order, "shaper", "a.number > b.number", "a.number < b.number"),
+        ("reasons exchanged", Kind.swapped, "shaper", "n > burst ? refused_burst : refused_rate", "n > burst ? refused_rate : refused_burst"),
+        ("what has left still counts", Kind.leak, "shaper", "            buffered_ -= item.size;\n", ""),
+    ),
+    *of(
+        "runtime/nf/policy/classes.hpp",
+        ("one ns longer idle", Kind.boundary, "shaper", "+ idle_ <= now", "+ idle_ < now"),
+        ("room for one more", Kind.when_full, "shaper", "index_.size() >= limit_", "index_.size() > limit_"),
+    ),
+    *of(
+        "runtime/nf/policy/reframe.hpp",
+        ("one more is held", Kind.boundary, "reframer", "if (items_.size() == limit_)", "if (items_.size() > limit_)"),
+        ("the window starts with every packet", Kind.time, "reframer", "if (items_.empty()) due_ =", "due_ ="),
+    ),
+    *of(
+        "runtime/nf/sharded.hpp",
+        ("time stands still on other cores", Kind.time, "load_balancer", "            machine->advance(now);\n", ""),
+    ),
+)  # fmt: skip
+
+STATE = (
+    *of(
+        "runtime/nf/token_bucket.hpp",
+        ("a refused take pays", Kind.rate, "policer", "if (look.enough) bucket =", "bucket ="),
+        ("no burst", Kind.rate, "policer", "    tokens = std::min(most, tokens);\n", ""),
+    ),
+    *of(
+        "runtime/nf/pool.hpp",
+        ("the last freed first", Kind.order, "nat", "            free.push_back(static_cast<uint32_t>(std::min(cell, far)));", "            free.push_front(static_cast<uint32_t>(std::min(cell, far)));"),
+        ("a change of its values is ignored", Kind.stale, "nat", "        if (*changed == *axes_) return;\n", "        if (axes_ != nullptr) return;\n"),
+        ("what nobody stored stays taken", Kind.leak, "nat", "            if (loose.held)\n", "            if (loose.held && false)\n"),
+        ("the first holder to go frees it", Kind.leak, "nat", "if (--*holders == 1) give_back", "if (--*holders >= 1) give_back"),
+    ),
+    *of(
+        "runtime/nf/list_table.hpp",
+        ("rows never go", Kind.stale, "load_balancer", "        for (const auto& [value, row] : present_) rows_.mark(row, false);\n", ""),
+    ),
+    *of(
+        "runtime/nf/lpm.hpp",
+        ("the shortest of equal beginnings", Kind.lookup, "router6", "                rows_.back() = row;\n", ""),
+        ("nothing behind a longer prefix", Kind.lookup, "router6", "open.empty() ? none : open.back().second", "none"),
+    ),
+    *of(
+        "runtime/nf/acl.hpp",
+        ("the least priority first", Kind.lookup, "acl", "a.priority > b.priority", "a.priority < b.priority"),
+        ("ranges without their end", Kind.boundary, "acl", "*at <= ranges[i].high", "*at < ranges[i].high"),
+        ("prefixes match the other family", Kind.lookup, "acl", "                    if (prefix.bits != width) break;\n", ""),
+    ),
+    *of(
+        "runtime/nf/siphash.hpp",
+        ("another end", Kind.constant, "load_balancer", "v2 ^= 0xff;", "v2 ^= 0xfe;"),
+    ),
+    *of(
+        "runtime/nf/top_k.hpp",
+        ("a new key starts at 0", Kind.estimate, "telemetry", "            counter.key = key;\n", "            counter.key = key;\n            counter.count = 0;\n"),
+        ("among equals the last first", Kind.order, "telemetry", "left.count > right.count : left.inserted < right.inserted", "left.count > right.count : left.inserted > right.inserted"),
+    ),
+    *of(
+        "runtime/nf/count_min.hpp",
+        ("counts once", Kind.estimate, "telemetry", "add_overflow(counter, n, &counter)", "add_overflow(counter, n != 0, &counter)"),
+        ("the highest row", Kind.estimate, "telemetry", "uint64_t least = std::numeric_limits<uint64_t>::max();", "uint64_t least = 0;"),
+    ),
+    *of(
+        "runtime/nf/bloom.hpp",
+        ("the first bit decides", Kind.estimate, "telemetry", "if ((words_[bit / 64] >> bit % 64 & 1) == 0) return false;", "return (words_[bit / 64] >> bit % 64 & 1) != 0;"),
+        ("clear does nothing", Kind.missing_update, "telemetry", "std::fill(words_.begin(), words_.end(), 0);", ""),
+    ),
+    *of(
+        "runtime/nf/hyperloglog.hpp",
+        ("ranks of one less", Kind.estimate, "telemetry", "std::countl_zero(rest) + 1);", "std::max(1, std::countl_zero(rest)));"),
+    ),
+)  # fmt: skip
+
+_GENERATOR = "compiler/polysome/backends/nf_cpp/"
+
+GENERATOR = (
+    *of(
+        _GENERATOR + "expression_code.py",
+        ("a mask of one bit less", Kind.boundary, "bridge", "(1 << (h - low + 1)) - 1", "(1 << (h - low)) - 1"),
+        ("fields as they arrived", Kind.stale, "nat", "if self.arrival or (i, n) not in self.shared.written:", "if self.arrival or n >= 0:"),
+        ("sets without their right side", Kind.inverted, "bridge", "({a} & ~{self._as_set(e.right, b)})", "({a} & {self._as_set(e.right, b)})"),
+        ("hashes miss a byte", Kind.key, "vxlan_gateway", "siphash(SEED, {buffer}, {size}); }})", "siphash(SEED, {buffer}, {size} - 1); }})"),
+        ("subtractions are not reduced", Kind.arithmetic, "router6", 'return self._reduced(f"{a} {op} {b}", e.type)', 'return f"({b} {op} {a})"'),
+    ),
+    *of(
+        _GENERATOR + "reads.py",
+        ("fields with what is above them", Kind.parsing, "nat", "if (last - first) * 8 - shift != width:", "if width < 0:"),
+    ),
+    *of(
+        _GENERATOR + "statement_code.py",
+        ("lookups refresh nothing", Kind.refresh, "load_balancer", 'sets = [f"{state}.use({at});"] if s.refresh else []', "sets: list[str] = []"),
+        ("peeks refresh", Kind.refresh, "conn_limiter", 'sets = [f"{state}.use({at});"] if s.refresh else []', 'sets = [f"{state}.use({at});"]'),
+        ("writes are not noted", Kind.missing_write, "forwarder", '                self.put_line(f"e.has_{name} = true;")\n', ""),
+        ("conditions mean their opposite", Kind.inverted, "bridge", 'self._branch(f"if ({self.condition(s.condition)}) {{", s.then,', 'self._branch(f"if (!({self.condition(s.condition)})) {{", s.then,'),
+    ),
+    *of(
+        _GENERATOR + "state_expressions.py",
+        ("reasons exchanged", Kind.swapped, "nat", 'listed = ", ".join(map(str, numbers))', 'listed = ", ".join(map(str, numbers[1::-1] + numbers[2:]))'),
+        ("has takes, take has", Kind.inverted, "policer", '"bucket_take" if e.take else "bucket_has"', '"bucket_has" if e.take else "bucket_take"'),
+        ("a bucket's entry is not stored", Kind.missing_update, "policer", "{' '.join(lines)} {self.store(place.state, whole, e)} {taken}; }})", "{' '.join(lines)} {taken}; }})"),
+        ("the scale of packets for bytes", Kind.arithmetic, "policer", "10**9 if e.rate.type == t.PACKETRATE else 8 * 10**9", "10**9"),
+    ),
+    *of(
+        _GENERATOR + "ahead.py",
+        ("keys of fields that were written meanwhile", Kind.stale, "nat", "case ir.HeaderField(instance=i, field=n) if (i, n) in self.written:\n                return None", "case ir.HeaderField(instance=i, field=n) if (i, n) in self.written and i < 0:\n                return None"),
+        ("locals keep the value they had", Kind.stale, "nat", "                        self.known.pop(slot, None)\n", "                        pass\n"),
+    ),
+    *of(
+        _GENERATOR + "packet_code.py",
+        ("edits of the packet before", Kind.stale, "nat", 'lines.append(f"        {cleared}false;")', "pass"),
+        ("lengths of the frame", Kind.parsing, "telemetry", "f.len = h.length();", "f.len = h.size;"),
+    ),
+    *of(
+        _GENERATOR + "parse_code.py",
+        ("lengths are not looked at", Kind.parsing, "policer", 'lines.append(f"    if (end < {size}) goto accept;")', "pass"),
+        ("options beyond the end", Kind.parsing, "nat", 'lines.append("    if (size > have) goto accept;")', "pass"),
+        ("headers one byte short", Kind.boundary, "forwarder", 'lines.append(f"    if (have < {header.fixed}) goto accept;")', 'lines.append(f"    if (have + 1 < {header.fixed}) goto accept;")'),
+    ),
+    *of(
+        _GENERATOR + "state_code.py",
+        ("rows are not asked for", Kind.stale, "load_balancer", '"has_alive": bool(rows),', '"has_alive": False,'),
+        ("nothing is released", Kind.leak, "nat", "{{ {releases} }}", "{{ (void)value; }}"),
+        ("pools do not follow the config", Kind.stale, "nat", 'lines += ["    reload_pools();", "    return true;", "}"]', 'lines += ["    return true;", "}"]'),
+        ("no end handler", Kind.missing_update, "conn_limiter", '"has_on_end": decl.name in shared.program.end_handlers,', '"has_on_end": False,'),
+    ),
+    *of(
+        _GENERATOR + "generate.py",
+        ("what was taken is not given back", Kind.leak, "nat", '            "        settle();",\n            "        return verdict;",\n', '            "        return verdict;",\n'),
+        ("the last map first", Kind.order, "firewall", "next_due(by); due < best)", "next_due(by); due <= best)"),
+    ),
+    *of(
+        _GENERATOR + "schedule_code.py",
+        ("arguments exchanged", Kind.swapped, "shaper", 'args[{number}] = {args.code(arg)};', 'args[{len(schedule.args) - 1 - number}] = {args.code(arg)};'),
+    ),
+    *of(
+        _GENERATOR + "shard_code.py",
+        ("no key is hashed", Kind.key, "load_balancer", 'siphash(SEED, bytes, writer.size()) % cores);', 'siphash(SEED, bytes, 0) % cores);'),
+    ),
+)  # fmt: skip
+
+EQUIVALENT = {
+    "native machine: a change of config waits for the batch": "keys that are computed ahead and what is parsed do not "
+    "depend on config, and the change itself still comes in time",
+    "native ahead: locals keep the value they had": "handlers take what was computed ahead only for locals that are "
+    "set once; of others, a wrong key is prefetched",
+}
+
+NATIVE_MUTANTS = tuple(
+    dataclasses.replace(mutant, equivalent=EQUIVALENT.get(mutant.name))
+    for mutant in (*FLOW_MAP, *BELOW_FLOW_MAP, *PACKETS, *MACHINE, *STATE, *GENERATOR)
+)
