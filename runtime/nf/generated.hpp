@@ -17,6 +17,7 @@
 #include "nf/bloom.hpp"
 #include "nf/canonical.hpp"
 #include "nf/count_min.hpp"
+#include "nf/edit.hpp"
 #include "nf/emit.hpp"
 #include "nf/flow_map.hpp"
 #include "nf/headers.hpp"
@@ -37,25 +38,6 @@
 #include "nf/types.hpp"
 
 namespace polysome {
-
-/// `N` bytes at `p` as a big-endian number.
-template <class T, size_t N>
-T load_bytes(const uint8_t* p) {
-    if constexpr (N == sizeof(T)) {
-        return load<T>(p);
-    } else if constexpr (N > sizeof(T) / 2) {
-        constexpr size_t rest = N - sizeof(T) / 2;
-        using Half = std::conditional_t<
-            sizeof(T) == 16, uint64_t,
-            std::conditional_t<sizeof(T) == 8, uint32_t, std::conditional_t<sizeof(T) == 4, uint16_t, uint8_t>>>;
-        const T high = load<Half>(p);
-        return static_cast<T>(high << (8 * rest) | load_bytes<T, rest>(p + sizeof(T) / 2));
-    } else {
-        T value = 0;
-        for (size_t i = 0; i < N; ++i) value = static_cast<T>(value << 8 | p[i]);
-        return value;
-    }
-}
 
 /// Bytes `low` to `high` of a frame; none if there are none.
 inline std::span<const uint8_t> between(const uint8_t* data, uint32_t low, uint32_t high) {

@@ -65,8 +65,8 @@ class Machine final : Emitter {
 
     /// A packet between its parsing and its verdict.
     struct Place {
-        Packet packet;
         bool handled;
+        Packet packet;
     };
 
     /// `sizes`: empty for those of the spec. `batch`: packets looked at ahead, 1 to 32; it changes no result.
@@ -81,11 +81,15 @@ class Machine final : Emitter {
     Machine& operator=(const Machine&) = delete;
 
     /// The config at the start, or from now on. False if the blob is malformed; then nothing changed.
-    bool configure(std::span<const uint8_t> blob) { return nf_.configure(blob); }
+    bool configure(std::span<const uint8_t> blob) {
+        settled_ = false;
+        return nf_.configure(blob);
+    }
 
     /// A config change at `time`; changes are given in order of time. A malformed one changes nothing: see failed().
     void change_at(uint64_t time, std::span<const uint8_t> blob) {
         changes_.push_back({time, {blob.begin(), blob.end()}});
+        settled_ = false;
         plan();
     }
 
@@ -290,8 +294,10 @@ class Machine final : Emitter {
 
     void together(std::span<const Arrival> batch) {
         const size_t n = batch.size();
-        for (size_t i = 0; i < n; ++i) parse(batch[i], places_[i]);
-        for (size_t i = 0; i < n; ++i) prepare(places_[i]);
+        for (size_t i = 0; i < n; ++i) {
+            parse(batch[i], places_[i]);
+            prepare(places_[i]);
+        }
         for (size_t i = 0; i < n; ++i) prefetch(places_[i]);
         for (size_t i = 0; i < n; ++i) {
             until_arrival(batch[i].time);
@@ -300,10 +306,15 @@ class Machine final : Emitter {
     }
 
     void until_arrival(uint64_t time) {
+        // Entries that packets of this very instant made are due later, and nothing else can have become due.
+        if constexpr (Policy::immediate) {
+            if (time <= nf_.clock.now && settled_) return;
+        }
         const uint64_t now = std::max(nf_.clock.now, time);
         if (!started_) start(now);
         until(now);
         nf_.clock.now = now;
+        settled_ = true;
     }
 
     void drop(uint64_t order, uint16_t reason) {
@@ -387,6 +398,7 @@ class Machine final : Emitter {
     std::array<uint64_t, Nf::periods.size()> fired_{};
     uint64_t start_ = 0;
     bool started_ = false;
+    bool settled_ = false;  ///< nothing is due at or before the present time but what a packet of this time causes
     bool failed_ = false;
     std::deque<Change> changes_;
 

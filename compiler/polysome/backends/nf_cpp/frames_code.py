@@ -34,14 +34,14 @@ def frame_functions(shared: Shared) -> list[str]:
     for c in known:
         masks = sorted({sum(1 << i for i in shared.program.parser.classes[m]) for m in members(c.classes)})
         if len(masks) <= 16:
-            tests = " || ".join(f"p.fields.valid == {hex(mask)}u" for mask in masks)
+            tests = " || ".join(f"p.headers.valid == {hex(mask)}u" for mask in masks)
             lines.append(f"    if ({tests}) return {c.number};")
         else:
             lines += [
                 f"    static constexpr uint64_t class_{c.number}[] = {{{', '.join(f'{hex(m)}u' for m in masks)}}};"
             ]
             lines.append(
-                f"    if (std::ranges::binary_search(class_{c.number}, uint64_t{{p.fields.valid}})) return {c.number};"
+                f"    if (std::ranges::binary_search(class_{c.number}, uint64_t{{p.headers.valid}})) return {c.number};"
             )
     lines += [
         "    return 0;",
@@ -49,6 +49,7 @@ def frame_functions(shared: Shared) -> list[str]:
         "/// The fields of a packet as the switch would send them; returns how many bytes.",
         "static size_t write_fields([[maybe_unused]] const Packet& p, uint8_t number,",
         "                           [[maybe_unused]] uint8_t* bytes) {",
+        "    [[maybe_unused]] const Headers h = located(p);",
         "    switch (number) {",
     ]
     for c in known:
@@ -63,7 +64,7 @@ def frame_functions(shared: Shared) -> list[str]:
         "bool parse_fields(uint8_t number, std::span<const uint8_t> bytes, uint32_t length, uint16_t port,",
         "                  Packet& p) const {",
         "    Fields& f = p.fields;",
-        "    p.edits.clear();",
+        "    p.shape = 0;",
         "    p.headers.begin(bytes.data(), length, port);",
         "    f.len = length;",
         "    f.in_port = port;",
@@ -170,10 +171,10 @@ def _write_fields(shared: Shared, c: ClassLayout) -> list[str]:
     """Copies the slices from the frame."""
     lines = []
     for s in c.fields:
-        start = "p.headers.payload" if s.instance == PAYLOAD else f"p.headers.offset[{s.instance}]"
+        start = "h.payload" if s.instance == PAYLOAD else f"h.offset[{s.instance}]"
         lines.append(
-            f"copy_padded(bytes + {s.offset}, p.headers.data, {start} + {s.first}, {s.length}, "
-            + ("p.headers.end);" if s.instance == PAYLOAD else f"p.headers.header_end[{s.instance}]);")
+            f"copy_padded(bytes + {s.offset}, h.data, {start} + {s.first}, {s.length}, "
+            + ("h.end);" if s.instance == PAYLOAD else f"h.header_end[{s.instance}]);")
         )
     return lines
 

@@ -6,6 +6,7 @@ defaults, so one build serves a test with small state too.
 
 from __future__ import annotations
 
+from polysome.backends.nf_cpp.edit_code import edit_functions
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.frames_code import frame_functions
 from polysome.backends.nf_cpp.handler_code import Handlers, in_function
@@ -14,6 +15,8 @@ from polysome.backends.nf_cpp.packet_code import classes_test, edits_struct, ext
 from polysome.backends.nf_cpp.parse_code import parse_function
 from polysome.backends.nf_cpp.protocols_code import protocols_code
 from polysome.backends.nf_cpp.schedule_code import schedule_functions
+from polysome.backends.nf_cpp.shape_code import choice, parse_shapes, shape_structs
+from polysome.backends.nf_cpp.shapes import common_shapes
 from polysome.backends.nf_cpp.shard_code import shard_functions
 from polysome.backends.nf_cpp.state_code import (
     axes,
@@ -49,6 +52,7 @@ class _Generator:
         self.program, self.defaults = program, defaults
         self.shared = Shared(program)
         self.shared.written = written_fields([h.body for h in program.packet_handlers])
+        self.shapes = common_shapes(program, self.shared.written)
         self.handlers = Handlers(self.shared)
 
     def text(self) -> str:
@@ -153,7 +157,7 @@ class _Generator:
         config = config_struct(shared)
         state, defaults = state_struct(shared)
         configure = configure_function(shared)
-        parse = parse_function(shared)
+        parse = [*parse_function(shared), "", *parse_shapes(shared, self.shapes)]
         prepare = self.handlers.prepare()
         passing = classes_test(program)
         prepare_ahead = self.handlers.ahead_struct()
@@ -164,13 +168,16 @@ class _Generator:
             *_indent(self._constants(defaults)),
             f"    using Headers = Parsed<{len(program.parser.instances)}>;",
             *_indent(fields_struct(shared)),
-            *_indent(edits_struct(shared)),
+            *_indent(edits_struct(shared, self._has_operations())),
             *_indent(prepare_ahead),
+            "    /// Of a packet of a common shape, `fields` and the places of its headers are not set:",
+            "    /// see with_fields and located.",
             "    struct Packet {",
+            "        Edits edits;",
+            "        Ahead ahead;",
+            "        uint8_t shape;  ///< number of its common shape; 0: it has none",
             "        Headers headers;",
             "        Fields fields;",
-            "        Ahead ahead;",
-            "        Edits edits;",
             "    };",
             "",
             "    /// `sizes` empty: those of the spec. `collide`: all keys of a table have one hash, a test option.",
@@ -184,17 +191,23 @@ class _Generator:
             "    // ---- parse",
             "    void parse(const uint8_t* data, uint32_t size, uint16_t port, Packet& p) const {",
             "        p.headers.begin(data, size, port);",
+            "        p.shape = find_shape(p.headers);",
+            "        if (p.shape != 0) return;",
+            "        p.headers.begin(data, size, port);",
             "        find_headers(p.headers);",
-            "        p.edits.clear();",
             "        extract(p.headers, p.fields);",
             "    }",
             *_indent(prepare),
             "",
             "    // ---- decide",
-            "    bool passes(const Packet& p) const { return passes(p.fields); }",
+            "    bool passes(const Packet& p) const {",
+            "        return with_fields(p, [](const auto& f) { return passes(f); });",
+            "    }",
             "    /// The verdict on a packet that was parsed and prepared, at clock.now; its edits are in the packet.",
             "    Verdict decide(Packet& p) {",
-            "        const Verdict verdict = handle(p.fields, p.edits, p.ahead);",
+            "        p.edits.clear();",
+            "        const Verdict verdict =",
+            "            with_fields(p, [&](const auto& f) { return handle(f, p.edits, p.ahead); });",
             "        settle();",
             "        return verdict;",
             "    }",
@@ -229,6 +242,11 @@ class _Generator:
             *_indent(parse),
             "",
             *_indent(extraction(shared)),
+            "",
+            *_indent(shape_structs(shared, self.shapes)),
+            *_indent(choice(self.shapes)),
+            "",
+            *_indent(edit_functions(shared, self.shapes)),
             "",
             *_indent(passing),
             "",
@@ -315,7 +333,8 @@ class _Generator:
                 more = ", uint16_t& trapped" if traps else ""
                 lines += [
                     f"/// `{name}` of the parser{' in a class' if suffix else ''}.",
-                    f"{self.shared.cpp(e.type)} value_{plain}([[maybe_unused]] const Fields& f{more}) const {{",
+                    "template <class F>",
+                    f"{self.shared.cpp(e.type)} value_{plain}([[maybe_unused]] const F& f{more}) const {{",
                     f"    return {code};",
                     "}",
                     "",
@@ -332,6 +351,8 @@ class _Generator:
             "std::span<const uint8_t> apply(Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) const {",
             "    [[maybe_unused]] const Edits& e = p.edits;",
         ]
+        if self.shapes and not self._has_operations():
+            lines += self._apply_shapes()
         edits = "std::span<const FieldEdit>{}"
         if written:
             lines += [f"    FieldEdit edits[{len(written)}];", "    size_t count = 0;"]
@@ -343,9 +364,10 @@ class _Generator:
         if self._has_operations():
             lines += [
                 "    if (!e.operations.empty()) {",
-                f"        rebuild(protocols, p.headers, {edits}, e.operations, frame, scratch);",
+                f"        rebuild(protocols, located(p), {edits}, e.operations, frame, scratch);",
                 "        return scratch;",
                 "    }",
+                *self._apply_shapes(),
             ]
         return [
             *lines,
@@ -353,6 +375,17 @@ class _Generator:
             f"    return {{frame, polysome::apply(protocols, p.headers, {edits}, frame)}};",
             "}",
         ]
+
+    def _apply_shapes(self) -> list[str]:
+        """Nothing if the packet has no common shape; else the end of `apply`."""
+        lines = ["    switch (p.shape) {"]
+        for shape in self.shapes:
+            lines += [
+                f"        case {shape.number}:",
+                f"            edit_{shape.name}(e, p.headers.valid, frame);",
+                "            return {frame, p.headers.end};",
+            ]
+        return [*lines, "        default: break;", "    }"] if self.shapes else []
 
     def _has_operations(self) -> bool:
         from polysome.ir.walk import walk

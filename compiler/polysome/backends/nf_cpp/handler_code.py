@@ -35,7 +35,8 @@ class Handlers:
             lines += [
                 f"/// {program.place(handler.span)}: on packet from "
                 f"{', '.join(program.ports[p] for p in handler.ports)}.",
-                f"Verdict packet_{i}([[maybe_unused]] const Fields& f, [[maybe_unused]] Edits& e, "
+                "template <class F>",
+                f"Verdict packet_{i}([[maybe_unused]] const F& f, [[maybe_unused]] Edits& e, "
                 "[[maybe_unused]] const Ahead& a) {",
                 *s.function(handler.body),
                 "}",
@@ -59,7 +60,7 @@ class Handlers:
 
     def _dispatch(self) -> list[str]:
         program = self.program
-        lines = ["Verdict handle(const Fields& f, Edits& e, const Ahead& a) {"]
+        lines = ["template <class F>", "Verdict handle(const F& f, Edits& e, const Ahead& a) {"]
         if program.contract is not None:
             s = Statements(self.shared)
             s.depth = 0
@@ -105,52 +106,60 @@ class Handlers:
         return [*lines, "};", ""]
 
     def prepare(self) -> list[str]:
+        hashes = [f"a.{member}_hash" for member in self.ahead]
+        none = f"    {' = '.join(hashes)} = 0;" if hashes else "    (void)a;"
         lines = [
-            "/// Computes the keys of a parsed packet and fetches the buckets they are in.",
+            "/// Computes the keys of a parsed packet and fetches the buckets they are in; keys that it has no need of",
+            "/// have hash 0.",
             "void prepare(Packet& p) const {",
+            "    with_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
+            "}",
+            "template <class F>",
+            "void prepare([[maybe_unused]] const F& f, Ahead& a) const {",
+            none,
         ]
-        entries = [
-            "/// Fetches the entries; the buckets are there by now.",
-            "void prefetch_entries(const Packet& p) const {",
+        if self.ahead:
+            lines += ["    if (!passes(f)) return;", "    switch (f.in_port) {"]
+            for handler, members in zip(self.program.packet_handlers, self.of_handler, strict=True):
+                lines += [f"        case {port}:" for port in handler.ports]
+                lines += ["            " + line for one in members for line in self._prepare_key(*one)]
+                lines.append("            break;")
+            lines += ["        default: break;", "    }"]
+        return [*lines, "}", "", *self._prefetch()]
+
+    def _prepare_key(self, member: str, one: AheadKey) -> list[str]:
+        e = Expressions(self.shared, in_function, arrival=False)
+        self.shared.types.setdefault(one.key.type)
+        prefix, suffix = self._of_index(one)
+        name = f"state.{identifier(one.state)}"
+        tests = [e.condition(c) if yes else f"!({e.condition(c)})" for c, yes in one.guard]
+        whole = tests[0] if len(tests) == 1 else " && ".join(f"({test})" for test in tests)
+        return [
+            f"if ({whole}) {{" if tests else "{",
+            f"    a.{member} = pack({e.code(one.key)});",
+            f"    a.{member}_hash = {name}.{prefix}hash{suffix}(a.{member});",
+            f"    {name}.{prefix}prefetch{suffix}(a.{member}_hash);",
+            "}",
         ]
-        if not self.ahead:
-            return [*lines, "    (void)p;", "}", *entries, "    (void)p;", "}"]
-        head = [
-            "    if (!passes(p.fields)) return;",
-            "    [[maybe_unused]] const Fields& f = p.fields;",
-            "    switch (f.in_port) {",
+
+    def _prefetch(self) -> list[str]:
+        lines = [
+            "/// Fetches the entries; the buckets are there by now. No branch: whatever bucket 0 holds is at hand.",
+            "void prefetch_entries([[maybe_unused]] const Packet& p) const {",
         ]
-        lines += [*head[:2], "    Ahead& a = p.ahead;", head[2]]
-        entries += [*head[:2], "    const Ahead& a = p.ahead;", head[2]]
-        for handler, members in zip(self.program.packet_handlers, self.of_handler, strict=True):
-            for port in handler.ports:
-                lines.append(f"        case {port}:")
-                entries.append(f"        case {port}:")
-            e = Expressions(self.shared, in_function, arrival=False)
-            for member, one in members:
-                decl = self.program.state[one.state]
-                assert isinstance(decl, ir.MapDecl)
-                name = f"state.{identifier(one.state)}"
-                self.shared.types.setdefault(one.key.type)
-                prefix, suffix = "", ""
-                if one.index is not None:
-                    number = e.index_number(decl, one.index)
-                    prefix, suffix = "index_", f"<{number}>"
-                tests = [e.condition(c) if yes else f"!({e.condition(c)})" for c, yes in one.guard]
-                whole = tests[0] if len(tests) == 1 else " && ".join(f"({test})" for test in tests)
-                when = f"if ({whole}) " if tests else ""
-                lines += [
-                    f"            {when}{{",
-                    f"                a.{member} = pack({e.code(one.key)});",
-                    f"                a.{member}_hash = {name}.{prefix}hash{suffix}(a.{member});",
-                    f"                {name}.{prefix}prefetch{suffix}(a.{member}_hash);",
-                    "            }",
-                ]
-                entries.append(f"            {when}{name}.{prefix}prefetch_entry{suffix}(a.{member}_hash);")
-            lines.append("            break;")
-            entries.append("            break;")
-        tail = ["        default: break;", "    }", "}"]
-        return [*lines, *tail, "", *entries, *tail]
+        for member, one in self.ahead.items():
+            prefix, suffix = self._of_index(one)
+            name = f"state.{identifier(one.state)}"
+            lines.append(f"    {name}.{prefix}prefetch_entry{suffix}(p.ahead.{member}_hash);")
+        return [*lines, "}"]
+
+    def _of_index(self, one: AheadKey) -> tuple[str, str]:
+        """What the names of a map's functions have before and behind them."""
+        decl = self.program.state[one.state]
+        assert isinstance(decl, ir.MapDecl)
+        if one.index is None:
+            return "", ""
+        return "index_", f"<{[i.name for i in decl.indexes].index(one.index)}>"
 
 
 def _pure_locals(program: ir.Program, handler: ir.PacketHandler, written: set[tuple[int, int]]) -> dict[int, str]:

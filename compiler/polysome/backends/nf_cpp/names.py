@@ -15,8 +15,8 @@ _CPP = """alignas alignof and and_eq asm auto bitand bitor bool break case catch
 _RUNTIME = """Acl AclRow Bloom Bucket Clock CountMin Emitter End Fifo FlowMap HyperLogLog Link ListTable Lpm Maglev
     MapTable Nf None Operation Operations Parsed Police Pool Prefix Protocols Put PutResult Reader Reframe Row SEED
     SetTable Settings Shape Taken TopK Verdict WhenFull Writer Config State Fields Edits Ahead Packet Headers Instance
-    absent between drop extract handle hash_words handles load make name pack parse passes periods polysome reasons
-    send send_to settle siphash std u128 unpack unpack_to why_not"""
+    absent between drop extract find_headers find_shape handle hash_words handles load located make name pack parse
+    passes periods polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
 _TAKEN = frozenset([*_CPP.split(), *_RUNTIME.split()])
 _LOCAL = "f e a state config clock emit at key hash put index value trapped operation given"
 # What generated functions call their own things; locals keep clear of them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import identifier
-from polysome.backends.nf_cpp.reads import instance_of, leaf_type, load
+from polysome.backends.nf_cpp.reads import Place, found_place, instance_of, leaf_type, load
 from polysome.backends.nf_cpp.types_code import cpp
 from polysome.ir import program as ir
 
@@ -35,7 +35,8 @@ def extraction(shared: Shared) -> list[str]:
     by_instance: dict[int | None, list[str]] = {}
     for leaf in shared.leaves.values():
         i = instance_of(leaf.e)
-        by_instance.setdefault(i, []).append(f"f.{leaf.name} = {load(leaf.e, parser, 'at')};")
+        place = Place("h", "", "", "") if i is None else found_place(i, "at")
+        by_instance.setdefault(i, []).append(f"f.{leaf.name} = {load(leaf.e, parser, place)};")
     for i, loads in sorted(by_instance.items(), key=lambda item: -1 if item[0] is None else item[0]):
         if i is None:
             lines += [f"    {line}" for line in loads]
@@ -48,8 +49,9 @@ def extraction(shared: Shared) -> list[str]:
     return [*lines, "}"]
 
 
-def edits_struct(shared: Shared) -> list[str]:
-    """`struct Edits`: the fields that handlers write, and which of them this packet's handler wrote."""
+def edits_struct(shared: Shared, operations: bool) -> list[str]:
+    """`struct Edits`: the fields that handlers write, and which of them this packet's handler wrote; with `operations`
+    also pushes, pops and truncations."""
     written = sorted(shared.written)
     names = []
     lines = ["/// What decide wants changed.", "struct Edits {"]
@@ -59,12 +61,15 @@ def edits_struct(shared: Shared) -> list[str]:
         names.append(identifier(f"{instance.name}.{f.name}"))
         lines.append(f"    {cpp(f.type)} {names[-1]};")
     lines += [f"    bool has_{name};" for name in names]
-    lines.append("    Operations operations;")
+    if operations:
+        lines.append("    Operations operations;")
     cleared = "".join(f"has_{name} = " for name in names)
     lines += ["", "    void clear() {"]
     if names:
         lines.append(f"        {cleared}false;")
-    return [*lines, "        operations.clear();", "    }", "};", ""]
+    if operations:
+        lines.append("        operations.clear();")
+    return [*lines, "    }", "};", ""]
 
 
 # ---------------------------------------------------------------- which classes pass
@@ -80,7 +85,8 @@ def classes_test(program: ir.Program) -> list[str]:
         test = _tree(yes, no - yes, program)
     return [
         "/// Does the packet have the headers that `relevant` demands?",
-        f"static bool passes([[maybe_unused]] const Fields& f) {{ return {test}; }}",
+        "template <class F>",
+        f"static bool passes([[maybe_unused]] const F& f) {{ return {test}; }}",
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.reads import field_load
+from polysome.backends.nf_cpp.reads import field_load, found_place
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.types_code import Unsupported
@@ -39,7 +39,7 @@ class ParseExpressions(Expressions):
                     f = parser.instances[i].header.fields[n]
                     value = f"read_bits(at, {f.offset}, {f.width}, {parser.instances[i].header.fixed})"
                     return f"({value} != 0)" if isinstance(f.type, t.Bool) else f"static_cast<uint64_t>({value})"
-                return field_load(parser.instances[i], n, i, at, "h")
+                return field_load(parser.instances[i], n, found_place(i, at))
             case ir.Valid(instance=i):
                 return f"h.has({i})"
             case ir.PacketLen():
@@ -152,14 +152,14 @@ class _Graph:
             return []
         lines = [f"    [[maybe_unused]] const auto k{k} = {self.e.code(key)};" for k, key in enumerate(n.keys)]
         for matches, target in cases:
-            tests = [_match(m) for m in matches]
+            tests = [match_test(m) for m in matches]
             if "" in tests:
                 return [*lines, f"    goto {target};"]
             lines.append(f"    if ({' || '.join(tests)}) goto {target};")
         return lines
 
 
-def _match(m: ir.Match) -> str:
+def match_test(m: ir.Match) -> str:
     """The test of one alternative; "" if it matches anything."""
     parts = []
     for k, bounds in enumerate(m.ranges):

@@ -51,11 +51,27 @@ def instance_of(e: ir.Expr) -> int | None:
     return e.instance if isinstance(e, ir.HeaderField | ir.RestBytes | ir.PacketFrom) else None
 
 
-def load(e: ir.Expr, parser: ir.Parser, at: str, h: str = "h") -> str:
-    """The C++ expression that reads a leaf from the frame of the Parsed `h`; `at` points to the header's first byte."""
+@dataclass(frozen=True)
+class Place:
+    """C++ texts: the Parsed, a pointer to a header's first byte, where that is in the frame, and where it ends."""
+
+    h: str
+    at: str
+    start: str
+    end: str
+
+
+def found_place(i: int, at: str, h: str = "h") -> Place:
+    """Instance i where the parser of the Parsed `h` found it; `at` points to it."""
+    return Place(h, at, f"{h}.offset[{i}]", f"{h}.header_end[{i}]")
+
+
+def load(e: ir.Expr, parser: ir.Parser, place: Place) -> str:
+    """The C++ expression that reads a leaf from a frame."""
+    h = place.h
     match e:
         case ir.HeaderField(instance=i, field=n):
-            return field_load(parser.instances[i], n, i, at, h)
+            return field_load(parser.instances[i], n, place)
         case ir.PayloadLen():
             return f"uint64_t{{{h}.end}} - {h}.payload"
         case ir.PayloadBytes(low=low, high=high):
@@ -63,33 +79,30 @@ def load(e: ir.Expr, parser: ir.Parser, at: str, h: str = "h") -> str:
             if isinstance(e.type, t.ByteString):
                 return f"between({h}.data, {h}.payload + {low}, {stop})"
             return f"static_cast<{cpp(e.type)}>(slice_bytes({h}.data, {low}, {high}, {h}.payload, {h}.end))"
-        case ir.PacketFrom(instance=i, limit=limit):
-            start = f"{h}.offset[{i}]"
-            return f"between({h}.data, {start}, std::min({start} + {limit}, {h}.end))"
+        case ir.PacketFrom(limit=limit):
+            return f"between({h}.data, {place.start}, std::min({place.start} + {limit}u, {h}.end))"
         case ir.RestBytes(instance=i, low=low, high=high):
-            start = f"({h}.offset[{i}] + {parser.instances[i].header.fixed})"
-            end = f"{h}.header_end[{i}]"
+            start, end = f"({place.start} + {parser.instances[i].header.fixed}u)", place.end
             if low is None:
                 if isinstance(e.type, t.ByteString):
                     return f"between({h}.data, {start}, {end})"
                 return f"static_cast<{cpp(e.type)}>({end} > {start} ? {end} - {start} : 0)"
             if isinstance(e.type, t.ByteString):
-                return f"between({h}.data, {start} + {low}, std::min({start} + {high}, {end}))"
+                return f"between({h}.data, {start} + {low}, std::min<uint32_t>({start} + {high}, {end}))"
             return f"static_cast<{cpp(e.type)}>(slice_bytes({h}.data, {low}, {high}, {start}, {end}))"
         case _:
             raise Unsupported(type(e).__name__)
 
 
-def field_load(instance: ir.Instance, n: int, i: int, at: str, h: str) -> str:
-    """A field's value from the bytes at `at`; those of a header that may be cut read 0 beyond its end."""
-    f = instance.header.fields[n]
+def field_load(instance: ir.Instance, n: int, place: Place) -> str:
+    """A field's value; those of a header that may be cut read 0 beyond its end."""
+    h, f = place.h, instance.header.fields[n]
     if instance.cut is not None:
-        start = f"{h}.offset[{i}] * 8 + {f.offset}"
-        value = f"read_bits({h}.data, {start}, {f.width}, {h}.header_end[{i}])"
+        value = f"read_bits({h}.data, {place.start} * 8 + {f.offset}, {f.width}, {place.end})"
         return f"{value} != 0" if isinstance(f.type, t.Bool) else f"static_cast<{integer(f.width)}>({value})"
     if (f.offset + f.width + 7) // 8 - f.offset // 8 > 16:
-        return f"static_cast<u128>(read_bits({h}.data, {h}.offset[{i}] * 8 + {f.offset}, {f.width}, {h}.end))"
-    value = bits_load(at, f.offset, f.width)
+        return f"static_cast<u128>(read_bits({h}.data, {place.start} * 8 + {f.offset}, {f.width}, {h}.end))"
+    value = bits_load(place.at, f.offset, f.width)
     return f"{value} != 0" if isinstance(f.type, t.Bool) else value
 
 

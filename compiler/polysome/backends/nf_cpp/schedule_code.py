@@ -36,27 +36,29 @@ def schedule_functions(shared: Shared) -> list[str]:
         f".packets = {str(schedule.options.get('unit') == 'packets').lower()}}};",
         "}",
         "ClassKey order_class(const Packet& p) const {",
-        "    [[maybe_unused]] const Fields& f = p.fields;",
-        f"    return pack({cls});",
+        "    return with_fields(p, [&]([[maybe_unused]] const auto& f) -> ClassKey {",
+        f"        return pack({cls});",
+        "    });",
         "}",
         "/// The order class's canonical bytes (LANGUAGE.md L3.12); returns how many.",
         f"static constexpr size_t most_class_bytes = {max(1, canonical_size(schedule.cls.type))};",
         "size_t class_bytes(const Packet& p, uint8_t* bytes) const {",
-        "    [[maybe_unused]] const Fields& f = p.fields;",
-        f"    const auto cls = {cls};",
-        "    Writer writer(bytes);",
-        *("    " + line for line in canonical(schedule.cls.type, "cls", "writer")),
-        "    return writer.size();",
+        "    return with_fields(p, [&]([[maybe_unused]] const auto& f) -> size_t {",
+        f"        const auto cls = {cls};",
+        "        Writer writer(bytes);",
+        *("        " + line for line in canonical(schedule.cls.type, "cls", "writer")),
+        "        return writer.size();",
+        "    });",
         "}",
         "/// The policy's values, after the handler; the reason of a drop if one cannot be computed, else 0.",
         "uint16_t policy_args([[maybe_unused]] Packet& p, [[maybe_unused]] uint64_t args[2]) {",
-        "    [[maybe_unused]] const Fields& f = p.fields;",
         "    [[maybe_unused]] const Edits& e = p.edits;",
+        "    return with_fields(p, [&]([[maybe_unused]] const auto& f) -> uint16_t {",
     ]
     args = Expressions(shared, lambda reason: f"return {reason};")
     for number, arg in enumerate(schedule.args):
-        lines.append(f"    args[{number}] = {args.code(arg)};")
-    return [*lines, "    return 0;", "}"]
+        lines.append(f"        args[{number}] = {args.code(arg)};")
+    return [*lines, "        return 0;", "    });", "}"]
 
 
 def _policy(schedule: ir.Schedule) -> str:

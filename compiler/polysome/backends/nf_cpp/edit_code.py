@@ -1,0 +1,129 @@
+"""Edits of packets of a common shape as C++: where each field is and which checksums cover it is known.
+
+The meaning is `runtime/nf/apply.hpp`, which serves all other packets (LANGUAGE.md L10.1, L10.2).
+"""
+
+from __future__ import annotations
+
+from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.shapes import Shape
+from polysome.backends.nf_cpp.types_code import integer, number
+from polysome.ir import program as ir
+
+
+def edit_functions(shared: Shared, shapes: list[Shape]) -> list[str]:
+    """`static void edit_SHAPE(const Edits&, valid, frame)` for each shape."""
+    return [
+        line for shape in shapes for line in _Edits(shared.program.parser, shape, sorted(shared.written)).function()
+    ]
+
+
+class _Edits:
+    """Positions count from the frame's start; those of a shape's last headers are all the last one."""
+
+    def __init__(self, parser: ir.Parser, shape: Shape, written: list[tuple[int, int]]) -> None:
+        self.parser, self.shape = parser, shape
+        self.written = [(i, n) for i, n in written if i in (*shape.path, *shape.last)]
+        # Checksum fields, the innermost first: an updated one counts for those further out.
+        self.sums = [
+            (i, n)
+            for i in (*shape.last, *reversed(shape.path))
+            for n, f in enumerate(self.header(i).fields)
+            if f.checksum is not None
+        ]
+
+    def header(self, i: int) -> ir.Header:
+        return self.parser.instances[i].header
+
+    def position(self, i: int) -> int:
+        return len(self.shape.path) if i in self.shape.last else self.shape.path.index(i)
+
+    def function(self) -> list[str]:
+        used = [s for k, s in enumerate(self.sums) if any(self._covers(s, w) for w in [*self.written, *self.sums[:k]])]
+        lines = [
+            f"static void edit_{self.shape.name}(",
+            "    [[maybe_unused]] const Edits& e, [[maybe_unused]] Headers::Mask valid,",
+            "    [[maybe_unused]] uint8_t* frame) {",
+            *(f"    SumChange {self._name(*s)};" for s in used),
+        ]
+        for w in self.written:
+            if w[0] in self.shape.path:
+                lines += ["    " + line for line in self._write(w, used)]
+        last = [self._of_last(i, used) for i in self.shape.last]
+        if len(last) == 1:
+            lines += ["    " + line for line in last[0]]
+        else:
+            for i, inner in zip(self.shape.last, last, strict=True):
+                if inner:
+                    lines.append(f"    if (valid & {hex(1 << i)}u) {{  // {self.parser.instances[i].name}")
+                    lines += ["        " + line for line in inner]
+                    lines.append("    }")
+        for s in used:
+            if s[0] in self.shape.path:
+                lines += ["    " + line for line in self._update(s, used)]
+        return [*lines, "}"]
+
+    def _of_last(self, i: int, used: list[tuple[int, int]]) -> list[str]:
+        """Edits and checksums of one of the last headers."""
+        lines = [line for w in self.written if w[0] == i for line in self._write(w, used)]
+        return lines + [line for s in used if s[0] == i for line in self._update(s, used)]
+
+    def _write(self, w: tuple[int, int], used: list[tuple[int, int]]) -> list[str]:
+        name = self._name(*w)
+        change = self._counted(self._overwrite(w, f"e.{name}"), w, [s for s in used if self._covers(s, w)])
+        return [f"if (e.has_{name}) {{", *("    " + line for line in change), "}"]
+
+    def _update(self, s: tuple[int, int], used: list[tuple[int, int]]) -> list[str]:
+        checksum = self.header(s[0]).fields[s[1]].checksum
+        assert checksum is not None
+        none = str(checksum.zero_is_none).lower()
+        change = f"update_checksum<{none}>(frame + {self._byte(s)}, {self._name(*s)})"
+        lines = self._counted(change, s, [o for o in used[used.index(s) + 1 :] if self._covers(o, s)])
+        return lines if len(lines) == 1 else ["{", *("    " + line for line in lines), "}"]
+
+    def _name(self, i: int, n: int) -> str:
+        return identifier(f"{self.parser.instances[i].name}.{self.header(i).fields[n].name}")
+
+    def _byte(self, place: tuple[int, int]) -> int:
+        """The first byte of the frame that a field touches."""
+        return self.shape.offset(place[0]) + self.header(place[0]).fields[place[1]].offset // 8
+
+    def _counted(self, change: str, place: tuple[int, int], sums: list[tuple[int, int]]) -> list[str]:
+        """The statements that make a change and count it for the checksums over it."""
+        if not sums:
+            return [f"{change};"]
+        lines = [f"const SumChange change = {change};"]
+        for s in sums:
+            start = self._start(s, place)
+            assert start is not None
+            lines.append(f"{self._name(*s)}.{'add_odd' if (self._byte(place) - start) % 2 else 'add'}(change);")
+        return lines
+
+    def _covers(self, s: tuple[int, int], place: tuple[int, int]) -> bool:
+        """Is a field among what the checksum s is over? Its own word is not, nor is what never comes with it."""
+        return s != place and self._start(s, place) is not None
+
+    def _start(self, s: tuple[int, int], place: tuple[int, int]) -> int | None:
+        """A byte at an even distance from the start of the sum s, in the part that a field is in; None if in none."""
+        checksum = self.header(s[0]).fields[s[1]].checksum
+        assert checksum is not None
+        here, there = self.position(s[0]), self.position(place[0])
+        if "header" in checksum.parts and (place[0] == s[0] or (there > here and "rest" in checksum.parts)):
+            return self.shape.offset(s[0])
+        if "pseudo" in checksum.parts:
+            enclosing = next((i for i in reversed(self.shape.path[:here]) if self.header(i).pseudo), None)
+            if place[0] == enclosing and place[1] in self.header(place[0]).pseudo:
+                return self._byte(place)
+        return None
+
+    def _overwrite(self, place: tuple[int, int], value: str) -> str:
+        f = self.header(place[0]).fields[place[1]]
+        size = (f.offset % 8 + f.width + 7) // 8
+        type = integer(size * 8)
+        at = f"frame + {self._byte(place)}"
+        if f.offset % 8 == 0 and f.width % 8 == 0:
+            return f"overwrite<{type}, {size}>({at}, {value})"
+        shift = size * 8 - f.offset % 8 - f.width
+        mask = ((1 << f.width) - 1) << shift
+        return f"overwrite_bits<{type}, {size}>({at}, {shift}, {number(mask, type)}, {value})"

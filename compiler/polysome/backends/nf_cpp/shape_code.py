@@ -1,0 +1,228 @@
+"""Common shapes as C++: the parser that knows them, their fields, and the choice between them (shapes.py).
+
+Each shape is a struct with the members of Fields: those of its headers are read from where they are in the frame, those
+of other headers are constants, as is which headers are valid. Functions over `f` are templates, so that the compiler
+makes one of each for every shape.
+"""
+
+from __future__ import annotations
+
+from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.parse_code import ParseExpressions, match_test
+from polysome.backends.nf_cpp.reads import Place, instance_of, leaf_type, load
+from polysome.backends.nf_cpp.shapes import Shape
+from polysome.ir import program as ir
+
+
+def parse_shapes(shared: Shared, shapes: list[Shape]) -> list[str]:
+    """`static uint8_t find_shape(Headers&)`: the number of a packet's shape, 0 if it has no common one.
+
+    Sets of the Parsed all but `offset`, `header_end`, `limit`, `path`, `depth` and `pos`, and undefined values if it
+    returns 0.
+    """
+    lines = [
+        "/// The number of a packet's common shape, with the headers that are valid, the packet's end and its payload;",
+        "/// 0 if it has none: then `h` must begin anew.",
+        "static uint8_t find_shape([[maybe_unused]] Headers& h) {",
+    ]
+    if shapes:
+        lines += ["    " + line for line in _Straight(shared, shapes).node((0,), (), 0)]
+    return [*lines, "    return 0;", "}"] if not shapes else [*lines, "}"]
+
+
+class _ShapeExpressions(ParseExpressions):
+    """Expressions over a packet whose headers so far are `at` these places."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.offsets: dict[int, int] = {}
+        self.pos = 0
+
+    def code(self, e: ir.Expr) -> str:
+        match e:
+            case ir.HeaderField(instance=i, field=n):
+                place = fixed_place(self.program.parser, i, self.offsets[i], "h")
+                return load(ir.HeaderField(e.span, e.type, i, n), self.program.parser, place)
+            case ir.Valid(instance=i):
+                return "true" if i in self.offsets else "false"
+            case ir.Peek(bits=bits):
+                return f"static_cast<uint64_t>(read_bits(h.data, {self.pos * 8}, {bits}, h.room))"
+            case _:
+                return super().code(e)
+
+
+class _Straight:
+    """The parser's tests along the ways of all shapes, nested; whatever leaves them returns 0."""
+
+    def __init__(self, shared: Shared, shapes: list[Shape]) -> None:
+        self.parser = shared.program.parser
+        self.e = _ShapeExpressions(shared)
+        self.ends = {way: shape for shape in shapes for way in shape.ways}
+        self.ways = {way[:n] for way in self.ends for n in range(1, len(way) + 1)}
+
+    def node(self, way: tuple[int, ...], instances: tuple[tuple[int, int], ...], pos: int) -> list[str]:
+        """The tests at the last node of a way that is `pos` bytes long, up to a return whatever they say."""
+        node = self.parser.nodes[way[-1]]
+        lines: list[str] = []
+        self.e.offsets, self.e.pos = dict(instances), pos
+        after = pos
+        if node.instance is not None:
+            instances = (*instances, (node.instance, pos))
+            self.e.offsets = dict(instances)
+            terminal = not any(way != w and w[: len(way)] == way for w in self.ways)
+            lines += self._header(node.instance, pos, terminal)
+            after = pos + self.parser.instances[node.instance].header.fixed
+        self.e.pos = after
+        goals = [("" if c is None else self.e.code(c), target) for c, target in node.hooks]
+        keys, cases = self._cases(node)
+        for n, (test, target) in enumerate([*goals, *cases]):
+            if n == len(goals):
+                lines += keys
+            inner = self._target(way, instances, after, target)
+            if test == "":
+                return [*lines, *(inner if len(inner) == 1 else ["{", *("    " + line for line in inner), "}"])]
+            if len(inner) == 1:
+                lines.append(f"if ({test}) {inner[0]}")
+            else:
+                lines += [f"if ({test}) {{", *("    " + line for line in inner), "}"]
+        rest = self._target(way, instances, after, -1)
+        while rest == ["return 0;"] and lines and lines[-1].startswith("if (") and lines[-1].endswith(") return 0;"):
+            lines.pop()
+        return [*lines, *rest]
+
+    def _target(self, way: tuple[int, ...], instances: tuple[tuple[int, int], ...], pos: int, node: int) -> list[str]:
+        if node >= 0:
+            longer = (*way, node)
+            lines = self.node(longer, instances, pos) if longer in self.ways else ["return 0;"]
+            self.e.offsets, self.e.pos = dict(instances), pos  # as they were
+            return lines
+        shape = self.ends.get(way)
+        if shape is None:
+            return ["return 0;"]
+        last = self.parser.instances[shape.last[shape.ways.index(way)]].header
+        size = f"{shape.offsets[-1]} + static_cast<uint32_t>(size)" if last.size is not None else str(pos)
+        return [f"h.payload = {size};", f"h.valid = {hex(shape.mask(way))}u;", f"return {shape.number};"]
+
+    def _header(self, i: int, pos: int, last: bool) -> list[str]:
+        """The header at `pos` is there, and of its fixed size if more come behind it."""
+        header = self.parser.instances[i].header
+        lines = [
+            f"// {self.parser.instances[i].name}",
+            f"if (h.room < {pos + header.fixed}) return 0;",
+        ]
+        if header.valid is not None:
+            lines.append(f"if (!{self.e.code(header.valid)}) return 0;")
+        size = str(header.fixed)
+        if header.size is not None:
+            # One name for all is enough: those further in hide it.
+            lines.append(f"const uint64_t size = {self.e.code(header.size)};")
+            lines.append(
+                f"if (size < {header.fixed} || size > h.room - {pos}) return 0;"
+                if last
+                else f"if (size != {header.fixed}) return 0;"
+            )
+            size = "size"
+        if header.end is not None:
+            lines.append(f"const uint64_t end = {self.e.code(header.end)};")
+            lines.append(f"if (end < {size}) return 0;")
+            lines.append(f"h.narrow({pos} + static_cast<uint32_t>(std::min<uint64_t>(end, INT32_MAX)));")
+        return lines
+
+    def _cases(self, node: ir.ParseNode) -> tuple[list[str], list[tuple[str, int]]]:
+        keys = [f"[[maybe_unused]] const auto k{n} = {self.e.code(key)};" for n, key in enumerate(node.keys)]
+        cases: list[tuple[str, int]] = []
+        for case in node.cases:
+            tests = [match_test(m) for m in case.matches]
+            cases.append(("" if "" in tests else " || ".join(tests), case.target))
+        return (keys if cases else []), cases
+
+
+def fixed_place(parser: ir.Parser, i: int, offset: int, h: str, end: str | None = None) -> Place:
+    """Instance i from byte `offset` of the frame of the Parsed `h` on; it ends at `end` or has its fixed size."""
+    fixed = f"{offset + parser.instances[i].header.fixed}u"
+    return Place(h, f"{h}.data + {offset}", f"{offset}u", fixed if end is None else end)
+
+
+def shape_structs(shared: Shared, shapes: list[Shape]) -> list[str]:
+    """The fields of each shape."""
+    return [line for shape in shapes for line in _struct(shared, shape)]
+
+
+def _struct(shared: Shared, shape: Shape) -> list[str]:
+    parser = shared.program.parser
+    sets, members = ["valid(h.valid)", "len(h.length())", "in_port(h.in_port)"], []
+    for leaf in shared.leaves.values():
+        i, type = instance_of(leaf.e), leaf_type(leaf.e)
+        if i is not None and i not in (*shape.path, *shape.last):
+            members.append(f"static constexpr {type} {leaf.name}{{}};")
+            continue
+        members.append(f"{type} {leaf.name};")
+        sets.append(f"{leaf.name}({_load(parser, shape, leaf.e, i)})")
+    listed = ", ".join(
+        f"{parser.instances[i].name} at {offset}" for i, offset in zip(shape.path, shape.offsets, strict=False)
+    )
+    either = " or ".join(parser.instances[i].name for i in shape.last)
+    # The last alternative is there if no other is, so that the compiler knows that one is.
+    others = [f"{hex(1 << i)}u" for i in shape.last[:-1]]
+    tests = [f"(valid & {mask}) != 0" for mask in others]
+    tests.append(f"(valid & ({' | '.join(others)})) == 0" if others else "true")
+    return [
+        f"/// The fields of a packet that is {listed}{', ' if listed else ''}{either} at {shape.offsets[-1]}.",
+        f"struct {shape.name} {{",
+        "    typename Headers::Mask valid;",
+        "    uint64_t len;",
+        "    uint16_t in_port;",
+        *("    " + member for member in members),
+        "",
+        f"    explicit {shape.name}(const Headers& h)",
+        "        : " + ",\n          ".join(sets) + " {}",
+        "    bool has(size_t instance) const {",
+        "        switch (instance) {",
+        *(f"            case {i}: return {test};" for i, test in zip(shape.last, tests, strict=True)),
+        f"            default: return {hex(shape.always)}u >> instance & 1;",
+        "        }",
+        "    }",
+        "};",
+    ]
+
+
+def _load(parser: ir.Parser, shape: Shape, e: ir.Expr, i: int | None) -> str:
+    """What reads a leaf of a packet of the shape; 0 if its header is not the one that is there."""
+    if i is None:
+        return load(e, parser, Place("h", "", "", ""))
+    end = "h.payload" if i in shape.last else None
+    value = load(e, parser, fixed_place(parser, i, shape.offset(i), "h", end))
+    if i in shape.last and len(shape.last) > 1 and not _there(parser, shape, e):
+        return f"has({i}) ? {value} : {leaf_type(e)}{{}}"
+    return value
+
+
+def _there(parser: ir.Parser, shape: Shape, e: ir.Expr) -> bool:
+    """Are the bytes of a field of one of the last headers in the frame whichever of them is there?"""
+    if not isinstance(e, ir.HeaderField):
+        return False
+    f = parser.instances[e.instance].header.fields[e.field]
+    return f.offset + f.width <= 8 * min(parser.instances[i].header.fixed for i in shape.last)
+
+
+def choice(shapes: list[Shape]) -> list[str]:
+    """`with_fields(packet, use)`."""
+    return [
+        "/// Calls `use` with the fields of a packet: those of its common shape, or Fields.",
+        "template <class Use>",
+        "static auto with_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",
+        "    switch (p.shape) {",
+        *(f"        case {shape.number}: return use({shape.name}(p.headers));" for shape in shapes),
+        "        default: return use(p.fields);",
+        "    }",
+        "}",
+        "/// The headers of a packet, also of a common shape.",
+        "static Headers located(const Packet& p) {",
+        "    Headers h = p.headers;",
+        "    if (p.shape != 0) {",
+        "        h.begin(h.data, h.size, h.in_port);",
+        "        find_headers(h);",
+        "    }",
+        "    return h;",
+        "}",
+    ]
