@@ -86,14 +86,19 @@ class FieldsNf : public Nf {
         }
     }
     void prepare(Packet& p) const {
-        if (p.known) Nf::prepare(p);
+        if (!p.known) return;
+        if (p.whole) {
+            Nf::prepare(p);
+        } else {
+            Nf::prepare_frame(p);
+        }
     }
     void prefetch_entries(const Packet& p) const {
         if (p.known) Nf::prefetch_entries(p);
     }
     Verdict decide(Packet& p) {
         if (!p.known) return drop(malformed);
-        Verdict verdict = Nf::decide(p);
+        const Verdict verdict = p.whole ? Nf::decide(p) : Nf::decide_frame(p);
         if (verdict.reason != 0 || verdict.ports == 0) return verdict;
         const auto first = static_cast<uint16_t>(std::countr_zero(verdict.ports));
         p.answer = std::has_single_bit(verdict.ports) ? first : Tag::port_set | p.headers.in_port;
@@ -101,25 +106,21 @@ class FieldsNf : public Nf {
     }
     /// The answer, in place if there is room.
     std::span<const uint8_t> apply(Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) {
-        std::array<uint8_t, std::max<size_t>(Nf::most_edits, 1)> edits;
-        std::span<const uint8_t> rest;
         if (p.whole) {
-            rest = Nf::apply(p, frame + Tag::head, scratch);
-        } else {
-            rest = {edits.data(), Nf::write_edits(p, p.number, edits.data())};
+            const std::span<const uint8_t> rest = Nf::apply(p, frame + Tag::head, scratch);
+            const size_t end = Tag::head + rest.size(), size = std::max(Tag::smallest, end);
+            uint8_t* const out = room(frame, p.frame_size, size);
+            if (out + Tag::head != rest.data()) std::memcpy(out + Tag::head, rest.data(), rest.size());
+            std::fill(out + end, out + size, uint8_t{0});
+            return sealed(out, size, p.answer);
         }
-        const size_t size = std::max(Tag::smallest, Tag::head + rest.size());
-        uint8_t* out = frame;
-        if (size > p.frame_size) {
-            answer_.resize(size);
-            out = answer_.data();
-            std::memcpy(out, frame, Tag::head);
-        }
-        if (out + Tag::head != rest.data()) std::memcpy(out + Tag::head, rest.data(), rest.size());
-        std::fill(out + Tag::head + rest.size(), out + size, uint8_t{0});
-        std::swap_ranges(out, out + 6, out + 6);  // back to where it came from
-        Tag::set_port(out, p.answer);
-        return {out, size};
+        // Edits and zeros, of one size for all classes, so that these are a few stores.
+        constexpr size_t most = std::max(Tag::smallest, Tag::head + Nf::most_edits);
+        std::array<uint8_t, most - Tag::head> rest{};
+        const size_t size = std::max(Tag::smallest, Tag::head + Nf::write_edits(p, rest.data()));
+        uint8_t* const out = room(frame, p.frame_size, most);
+        std::memcpy(out + Tag::head, rest.data(), rest.size());
+        return sealed(out, size, p.answer);
     }
     /// A packet the NF made, as an own frame that leaves at `port`; valid until the next call.
     std::span<const uint8_t> own(uint16_t port, std::span<const uint8_t> packet) {
@@ -133,6 +134,20 @@ class FieldsNf : public Nf {
     }
 
   private:
+    /// Where a frame of `size` bytes fits: `frame`, or elsewhere with its head.
+    uint8_t* room(uint8_t* frame, uint32_t frame_size, size_t size) {
+        if (size <= frame_size) return frame;
+        answer_.resize(size);
+        std::memcpy(answer_.data(), frame, Tag::head);
+        return answer_.data();
+    }
+    /// Sends a frame back to where it came from.
+    static std::span<const uint8_t> sealed(uint8_t* out, size_t size, uint16_t port) {
+        std::swap_ranges(out, out + 6, out + 6);
+        Tag::set_port(out, port);
+        return {out, size};
+    }
+
     std::vector<uint8_t> answer_;
 };
 

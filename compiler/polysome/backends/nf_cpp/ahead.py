@@ -13,6 +13,7 @@ from typing import Any
 
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.ir import program as ir
+from polysome.ir.reads import children
 
 Guard = tuple[tuple[ir.Expr, bool], ...]
 
@@ -185,8 +186,6 @@ class MainLine:
 
 
 def _acts(e: ir.Expr, program: ir.Program) -> bool:
-    from polysome.ir.reads import children
-
     match e:
         case ir.Binary(op="/" | "%", right=right) if not (isinstance(right, ir.Const) and right.value):
             return True

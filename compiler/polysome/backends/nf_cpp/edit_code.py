@@ -42,7 +42,7 @@ class _Edits:
     def function(self) -> list[str]:
         used = [s for k, s in enumerate(self.sums) if any(self._covers(s, w) for w in [*self.written, *self.sums[:k]])]
         lines = [
-            f"static void edit_{self.shape.name}(",
+            f"[[gnu::always_inline]] static void edit_{self.shape.name}(",
             "    [[maybe_unused]] const Edits& e, [[maybe_unused]] Headers::Mask valid,",
             "    [[maybe_unused]] uint8_t* frame) {",
             *(f"    SumChange {self._name(*s)};" for s in used),
@@ -56,7 +56,7 @@ class _Edits:
         else:
             for i, inner in zip(self.shape.last, last, strict=True):
                 if inner:
-                    lines.append(f"    if (valid & {hex(1 << i)}u) {{  // {self.parser.instances[i].name}")
+                    lines.append(f"    if (valid >> {i} & 1) {{  // {self.parser.instances[i].name}")
                     lines += ["        " + line for line in inner]
                     lines.append("    }")
         for s in used:

@@ -7,27 +7,76 @@ such packets travel whole.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from polysome.analysis.layout import ClassLayout, layout
 from polysome.analysis.relevance import PAYLOAD, members
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.reads import Leaf, bits_load, leaf_name, leaf_type
+from polysome.backends.nf_cpp.shape_code import has_function
 from polysome.ir import program as ir
 from polysome.ir import types as t
 
 
+@dataclass(frozen=True)
+class Family:
+    """Classes whose headers differ in the last one only, which are handled by the same code; numbers count from 1."""
+
+    number: int
+    classes: tuple[ClassLayout, ...]
+    paths: tuple[tuple[int, ...], ...]
+
+    @property
+    def name(self) -> str:
+        return "_or_".join(f"class_{c.number}" for c in self.classes) + "_fields"
+
+    @property
+    def always(self) -> int:
+        return sum(1 << i for i in set.intersection(*(set(path) for path in self.paths)))
+
+    @property
+    def last(self) -> tuple[int, ...]:
+        """The header that tells each class from the others; none if there is one class only."""
+        return tuple(path[-1] for path in self.paths) if len(self.paths) > 1 else ()
+
+
+def _families(shared: Shared, known: list[ClassLayout]) -> list[Family]:
+    groups: dict[tuple[int, ...], list[tuple[ClassLayout, tuple[int, ...]]]] = {}
+    for c in known:
+        path = shared.program.parser.classes[next(members(c.classes))]
+        groups.setdefault(path[:-1] if path else (-1,), []).append((c, path))
+    return [
+        Family(n, tuple(c for c, _ in found), tuple(path for _, path in found))
+        for n, found in enumerate(groups.values(), 1)
+    ]
+
+
 def frame_functions(shared: Shared) -> list[str]:
-    """`parse_fields`, `write_edits` and what a host must know of their sizes."""
+    """What FieldsNf (runtime/nf/fields_frames.hpp) needs of an NF; `shared` has all leaves by now."""
     known = [
         c for c in layout(shared.program).classes if c.number is not None and not c.operations and _plain(shared, c)
     ]
     for c in known:
         _keep(shared, c)
-    lines = [
+    families = _families(shared, known)
+    return [
         "// ---- fields frames",
         "/// Bytes of fields, and of edits, of the largest class.",
         f"static constexpr size_t most_fields = {max([c.fields_size for c in known], default=0)};",
         f"static constexpr size_t most_edits = {max([c.edits_size for c in known], default=0)};",
+        *_frame_class(shared, known),
+        *_write_all_fields(shared, known),
+        *_parse_fields(families),
+        *[line for family in families for line in _struct(shared, family)],
+        *_decisions(families),
+        *_write_edits(shared, families),
+        "",
+    ]
+
+
+def _frame_class(shared: Shared, known: list[ClassLayout]) -> list[str]:
+    lines = [
         "/// The class of a parsed packet, 0 if it travels whole.",
         "static uint8_t frame_class([[maybe_unused]] const Packet& p) {",
     ]
@@ -37,15 +86,16 @@ def frame_functions(shared: Shared) -> list[str]:
             tests = " || ".join(f"p.headers.valid == {hex(mask)}u" for mask in masks)
             lines.append(f"    if ({tests}) return {c.number};")
         else:
+            listed, name = ", ".join(f"{hex(m)}u" for m in masks), f"class_{c.number}"
             lines += [
-                f"    static constexpr uint64_t class_{c.number}[] = {{{', '.join(f'{hex(m)}u' for m in masks)}}};"
+                f"    static constexpr uint64_t {name}[] = {{{listed}}};",
+                f"    if (std::ranges::binary_search({name}, uint64_t{{p.headers.valid}})) return {c.number};",
             ]
-            lines.append(
-                f"    if (std::ranges::binary_search(class_{c.number}, uint64_t{{p.headers.valid}})) return {c.number};"
-            )
-    lines += [
-        "    return 0;",
-        "}",
+    return [*lines, "    return 0;", "}"]
+
+
+def _write_all_fields(shared: Shared, known: list[ClassLayout]) -> list[str]:
+    lines = [
         "/// The fields of a packet as the switch would send them; returns how many bytes.",
         "static size_t write_fields([[maybe_unused]] const Packet& p, uint8_t number,",
         "                           [[maybe_unused]] uint8_t* bytes) {",
@@ -53,48 +103,151 @@ def frame_functions(shared: Shared) -> list[str]:
         "    switch (number) {",
     ]
     for c in known:
-        lines += [f"        case {c.number}:", *("            " + line for line in _write_fields(shared, c))]
+        lines += [f"        case {c.number}:", *("            " + line for line in _write_fields(c))]
         lines.append(f"            return {c.fields_size};")
-    lines += [
-        "        default: return 0;",
-        "    }",
-        "}",
-        "/// Takes a packet of class `number` and `length` bytes, that arrived at `port`, from its fields; false if",
-        "/// there is no such class or they are too short.",
+    return [*lines, "        default: return 0;", "    }", "}"]
+
+
+def _parse_fields(families: list[Family]) -> list[str]:
+    lines = [
+        "/// Takes a packet of class `number` and `length` bytes, that arrived at `port`, from its fields, which must",
+        "/// stay where they are; false if there is no such class or they are too short. What comes then is",
+        "/// prepare_frame, prefetch_entries, decide_frame, write_edits.",
         "bool parse_fields(uint8_t number, std::span<const uint8_t> bytes, uint32_t length, uint16_t port,",
         "                  Packet& p) const {",
-        "    Fields& f = p.fields;",
-        "    p.shape = 0;",
         "    p.headers.begin(bytes.data(), length, port);",
-        "    f.len = length;",
-        "    f.in_port = port;",
         "    switch (number) {",
     ]
-    for c in known:
-        path = shared.program.parser.classes[next(members(c.classes))]
-        lines += [
-            f"        case {c.number}:",
-            *([f"            if (bytes.size() < {c.fields_size}) return false;"] if c.fields_size else []),
-            f"            p.headers.valid = f.valid = {hex(sum(1 << i for i in path))}u;",
-            *("            " + line for line in _loads(shared, c)),
-            "            return true;",
+    for family in families:
+        for c, path in zip(family.classes, family.paths, strict=True):
+            lines += [
+                f"        case {c.number}:",
+                *([f"            if (bytes.size() < {c.fields_size}) return false;"] if c.fields_size else []),
+                f"            p.shape = {family.number};",
+                f"            p.headers.valid = {hex(sum(1 << i for i in path))}u;",
+                "            return true;",
+            ]
+    return [*lines, "        default: return false;", "    }", "}"]
+
+
+def _struct(shared: Shared, family: Family) -> list[str]:
+    """The members of Fields, read from the bytes of a frame's class."""
+    sets, member_lines = ["valid(h.valid)", "len(h.length())", "in_port(h.in_port)"], []
+    for leaf in shared.leaves.values():
+        value = _load_of(shared, family, leaf)
+        if value is None:
+            member_lines.append(f"static constexpr {leaf_type(leaf.e)} {leaf.name}{{}};")
+        else:
+            member_lines.append(f"{leaf_type(leaf.e)} {leaf.name};")
+            sets.append(f"{leaf.name}({value})")
+    numbers = " or ".join(str(c.number) for c in family.classes)
+    return [
+        f"/// The fields of a frame of class {numbers}.",
+        f"struct {family.name} {{",
+        "    typename Headers::Mask valid;",
+        "    uint64_t len;",
+        "    uint16_t in_port;",
+        *("    " + line for line in member_lines),
+        "",
+        f"    explicit {family.name}(const Headers& h)",
+        "        : " + ",\n          ".join(sets) + " {}",
+        *("    " + line for line in has_function(shared.program.parser, family.last, family.always)),
+        "};",
+    ]
+
+
+def _load_of(shared: Shared, family: Family, leaf: Leaf) -> str | None:
+    """What reads a leaf from a frame of the family; None if no class has it."""
+    found = [(k, place) for k, c in enumerate(family.classes) if (place := _load(shared, c, leaf)) is not None]
+    if not found:
+        return None
+    room = min(c.fields_size for c in family.classes)
+    texts = {text for _, (text, _) in found}
+    if len(texts) == 1 and all(end <= room for _, (_, end) in found):
+        return texts.pop()
+    value = f"{leaf_type(leaf.e)}{{}}"
+    for k, (text, _) in reversed(found):
+        if len(family.classes) == 1:
+            return text
+        value = f"has({family.last[k]}) ? {text} : {value}"
+    return value
+
+
+def _load(shared: Shared, c: ClassLayout, leaf: Leaf) -> tuple[str, int] | None:
+    """The text that reads a leaf from the fields of a class, and the byte where it ends there."""
+    instance, bit, width, first = _span(shared, leaf.e)
+    last = (bit + width + 7) // 8
+    place = _place(c, instance, first, last)
+    if place is None:
+        return None
+    at, type = place * 8 + bit - first * 8, leaf_type(leaf.e)
+    if (at + width + 7) // 8 - at // 8 > 16:
+        value = f"read_bits(h.data, {at}, {width}, {c.fields_size})"
+    else:
+        value = bits_load("h.data", at, width)
+    text = f"({value} != 0)" if type == "bool" else f"static_cast<{type}>({value})"
+    return text, place + last - first
+
+
+def _decisions(families: list[Family]) -> list[str]:
+    return (
+        [
+            "template <class P, class Use>",
+            "[[gnu::always_inline]] static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) {",
+            "    switch (p.shape) {",
+            *(f"        case {f.number}: return use({f.name}(p.headers));" for f in families[1:]),
+            f"        default: return use({families[0].name}(p.headers));" if families else "",
+            "    }",
+            "}",
+            "/// `prepare` and `decide` for frames. Templates, so that hosts of whole packets do not compile them.",
+            "template <class P>",
+            "void prepare_frame(P& p) const {",
+            "    with_frame_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
+            "}",
+            "template <class P>",
+            "Verdict decide_frame(P& p) {",
+            "    p.edits.clear();",
+            "    const Verdict verdict =",
+            "        with_frame_fields(p, [&](const auto& f) { return handle(f, p.edits, p.ahead); });",
+            "    settle();",
+            "    return verdict;",
+            "}",
         ]
-    lines += [
-        "        default: return false;",
-        "    }",
-        "}",
-        "/// The edits of a decided packet of class `number`; returns how many bytes.",
-        "static size_t write_edits([[maybe_unused]] const Packet& p, uint8_t number,",
-        "                          [[maybe_unused]] uint8_t* bytes) {",
-        "    [[maybe_unused]] const Fields& f = p.fields;",
+        if families
+        else [
+            "/// No packet of this NF travels as fields.",
+            "template <class P>",
+            "void prepare_frame(P&) const {}",
+            "template <class P>",
+            "Verdict decide_frame(P&) { return drop(1); }",
+        ]
+    )
+
+
+def _write_edits(shared: Shared, families: list[Family]) -> list[str]:
+    lines = [
+        "/// The edits of a decided frame; returns how many bytes.",
+        "static size_t write_edits([[maybe_unused]] const Packet& p, [[maybe_unused]] uint8_t* bytes) {",
         "    [[maybe_unused]] const Edits& e = p.edits;",
-        "    switch (number) {",
+        "    switch (p.shape) {",
     ]
-    for c in known:
-        lines.append(f"        case {c.number}:")
-        lines += ["            " + line for line in _stores(shared, c)]
-        lines.append(f"            return {c.edits_size};")
-    return [*lines, "        default: return 0;", "    }", "}", ""]
+    for family in families:
+        stores = [_stores(shared, c) for c in family.classes]
+        common = [line for line in stores[0] if all(line in other for other in stores)]
+        lines += [
+            f"        case {family.number}: {{",
+            f"            [[maybe_unused]] const {family.name} f(p.headers);",
+            *("            " + line for line in common),
+        ]
+        sizes = [c.edits_size for c in family.classes]
+        for i, own, size in zip(family.last, stores, sizes, strict=False):
+            rest = [line for line in own if line not in common]
+            if len(set(sizes)) > 1:
+                rest.append(f"return {size};")
+            if rest:
+                lines += [f"            if (f.has({i})) {{", *("                " + x for x in rest), "            }"]
+        lines += [f"            return {sizes[0] if len(set(sizes)) == 1 else 0};", "        }"]
+    return [*lines, "        default: return 0;", "    }", "}"]
 
 
 def _plain(shared: Shared, c: ClassLayout) -> bool:
@@ -150,24 +303,7 @@ def _place(c: ClassLayout, instance: int, first: int, last: int) -> int | None:
     return None
 
 
-def _loads(shared: Shared, c: ClassLayout) -> list[str]:
-    lines = []
-    for leaf in shared.leaves.values():
-        instance, bit, width, first = _span(shared, leaf.e)
-        place = _place(c, instance, first, (bit + width + 7) // 8)
-        if place is None:
-            continue
-        at = place * 8 + bit - first * 8
-        type = leaf_type(leaf.e)
-        if (at + width + 7) // 8 - at // 8 > 16:
-            value = f"read_bits(bytes.data(), {at}, {width}, {c.fields_size})"
-        else:
-            value = bits_load("bytes.data()", at, width)
-        lines.append(f"f.{leaf.name} = " + (f"{value} != 0;" if type == "bool" else f"static_cast<{type}>({value});"))
-    return lines
-
-
-def _write_fields(shared: Shared, c: ClassLayout) -> list[str]:
+def _write_fields(c: ClassLayout) -> list[str]:
     """Copies the slices from the frame."""
     lines = []
     for s in c.fields:

@@ -18,6 +18,7 @@ from polysome.backends.nf_cpp.schedule_code import schedule_functions
 from polysome.backends.nf_cpp.shape_code import choice, parse_shapes, shape_structs
 from polysome.backends.nf_cpp.shapes import common_shapes
 from polysome.backends.nf_cpp.shard_code import shard_functions
+from polysome.backends.nf_cpp.sizes import of_state, sizes
 from polysome.backends.nf_cpp.state_code import (
     axes,
     config_struct,
@@ -28,10 +29,11 @@ from polysome.backends.nf_cpp.state_code import (
 )
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
-from polysome.backends.nf_cpp.types_code import cpp, packed, structures, unpacking, words
+from polysome.backends.nf_cpp.types_code import Unsupported, cpp, packed, places, structures, unpacking, words
 from polysome.interp.statement_code import written_fields
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.walk import walk
 
 
 def namespace(program: ir.Program) -> str:
@@ -260,8 +262,6 @@ class _Generator:
         return public
 
     def _constants(self, defaults: list[int]) -> list[str]:
-        from polysome.backends.nf_cpp.sizes import sizes
-
         every = list(sizes(self.program))
         assert every[: len(defaults)] == defaults
         reasons = sorted(self.shared.reasons.texts, key=self.shared.reasons.texts.__getitem__)
@@ -388,8 +388,6 @@ class _Generator:
         return [*lines, "        default: break;", "    }"] if self.shapes else []
 
     def _has_operations(self) -> bool:
-        from polysome.ir.walk import walk
-
         bodies = [h.body for h in self.program.packet_handlers]
         return any(isinstance(n, ir.Push | ir.Pop | ir.Truncate) for n in walk(bodies))
 
@@ -430,8 +428,6 @@ class _Generator:
 
     def _support(self, maps: list[ir.MapDecl]) -> list[str]:
         pools = [d for d in self.program.state.values() if isinstance(d, ir.PoolDecl)]
-        from polysome.backends.nf_cpp.sizes import of_state
-
         lines = ["/// The end of a handler: values taken from pools and stored nowhere go back.", "void settle() {"]
         lines += [f"    state.{identifier(d.name)}.settle();" for d in pools]
         lines += ["}", "/// The config changed: pools have a new domain.", "void reload_pools() {"]
@@ -454,14 +450,10 @@ class _Generator:
 
 
 def _argument_types(program: ir.Program, fn: ir.Fn) -> dict[int, tuple[str, t.Type]]:
-    from polysome.ir.walk import walk
-
     return {n.slot: (n.name, n.type) for n in walk(fn.body) if isinstance(n, ir.Local) and n.slot in fn.slots}
 
 
 def _is_key(type: t.Type) -> bool:
-    from polysome.backends.nf_cpp.types_code import Unsupported, places
-
     try:
         places(type, "v")
     except Unsupported:

@@ -36,7 +36,7 @@ class Handlers:
                 f"/// {program.place(handler.span)}: on packet from "
                 f"{', '.join(program.ports[p] for p in handler.ports)}.",
                 "template <class F>",
-                f"Verdict packet_{i}([[maybe_unused]] const F& f, [[maybe_unused]] Edits& e, "
+                f"[[gnu::always_inline]] Verdict packet_{i}([[maybe_unused]] const F& f, [[maybe_unused]] Edits& e, "
                 "[[maybe_unused]] const Ahead& a) {",
                 *s.function(handler.body),
                 "}",
@@ -60,7 +60,10 @@ class Handlers:
 
     def _dispatch(self) -> list[str]:
         program = self.program
-        lines = ["template <class F>", "Verdict handle(const F& f, Edits& e, const Ahead& a) {"]
+        lines = [
+            "template <class F>",
+            "[[gnu::always_inline]] Verdict handle(const F& f, Edits& e, const Ahead& a) {",
+        ]
         if program.contract is not None:
             s = Statements(self.shared)
             s.depth = 0

@@ -11,6 +11,7 @@ from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.parse_code import ParseExpressions, match_test
 from polysome.backends.nf_cpp.reads import Place, instance_of, leaf_type, load
 from polysome.backends.nf_cpp.shapes import Shape
+from polysome.backends.nf_cpp.types_code import number
 from polysome.ir import program as ir
 
 
@@ -101,7 +102,11 @@ class _Straight:
             return ["return 0;"]
         last = self.parser.instances[shape.last[shape.ways.index(way)]].header
         size = f"{shape.offsets[-1]} + static_cast<uint32_t>(size)" if last.size is not None else str(pos)
-        return [f"h.payload = {size};", f"h.valid = {hex(shape.mask(way))}u;", f"return {shape.number};"]
+        return [
+            f"h.payload = {size};",
+            f"h.valid = {mask_text(self.parser, shape.mask(way))};",
+            f"return {shape.number};",
+        ]
 
     def _header(self, i: int, pos: int, last: bool) -> list[str]:
         """The header at `pos` is there, and of its fixed size if more come behind it."""
@@ -162,10 +167,6 @@ def _struct(shared: Shared, shape: Shape) -> list[str]:
         f"{parser.instances[i].name} at {offset}" for i, offset in zip(shape.path, shape.offsets, strict=False)
     )
     either = " or ".join(parser.instances[i].name for i in shape.last)
-    # The last alternative is there if no other is, so that the compiler knows that one is.
-    others = [f"{hex(1 << i)}u" for i in shape.last[:-1]]
-    tests = [f"(valid & {mask}) != 0" for mask in others]
-    tests.append(f"(valid & ({' | '.join(others)})) == 0" if others else "true")
     return [
         f"/// The fields of a packet that is {listed}{', ' if listed else ''}{either} at {shape.offsets[-1]}.",
         f"struct {shape.name} {{",
@@ -176,13 +177,30 @@ def _struct(shared: Shared, shape: Shape) -> list[str]:
         "",
         f"    explicit {shape.name}(const Headers& h)",
         "        : " + ",\n          ".join(sets) + " {}",
-        "    bool has(size_t instance) const {",
-        "        switch (instance) {",
-        *(f"            case {i}: return {test};" for i, test in zip(shape.last, tests, strict=True)),
-        f"            default: return {hex(shape.always)}u >> instance & 1;",
-        "        }",
-        "    }",
+        *("    " + line for line in has_function(parser, shape.last if len(shape.last) > 1 else (), shape.always)),
         "};",
+    ]
+
+
+def mask_text(parser: ir.Parser, mask: int) -> str:
+    """A mask of instances as Headers::Mask."""
+    return number(mask, "uint64_t" if len(parser.instances) <= 64 else "u128")
+
+
+def has_function(parser: ir.Parser, last: tuple[int, ...], always: int) -> list[str]:
+    """`bool has(instance)` of a struct with `valid`: all of `always` and exactly one of `last` are there."""
+    if not last:
+        return [f"static constexpr bool has(size_t instance) {{ return {mask_text(parser, always)} >> instance & 1; }}"]
+    # The last one is there if no other is, so that the compiler knows that one of them is.
+    others = [f"(valid & {mask_text(parser, 1 << i)}) != 0" for i in last[:-1]]
+    tests = [*others, f"(valid & {mask_text(parser, sum(1 << i for i in last[:-1]))}) == 0"]
+    return [
+        "bool has(size_t instance) const {",
+        "    switch (instance) {",
+        *(f"        case {i}: return {test};" for i, test in zip(last, tests, strict=True)),
+        f"        default: return {mask_text(parser, always)} >> instance & 1;",
+        "    }",
+        "}",
     ]
 
 
@@ -206,15 +224,19 @@ def _there(parser: ir.Parser, shape: Shape, e: ir.Expr) -> bool:
 
 
 def choice(shapes: list[Shape]) -> list[str]:
-    """`with_fields(packet, use)`."""
+    """`with_fields(packet, use)` and `located(packet)`."""
     return [
-        "/// Calls `use` with the fields of a packet: those of its common shape, or Fields.",
+        "/// Calls `use` with the fields of a packet: those of its common shape, inlined, or Fields.",
         "template <class Use>",
-        "static auto with_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",
+        "[[gnu::always_inline]] static auto with_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",
         "    switch (p.shape) {",
         *(f"        case {shape.number}: return use({shape.name}(p.headers));" for shape in shapes),
-        "        default: return use(p.fields);",
+        "        default: return with_rare_fields(p, use);",
         "    }",
+        "}",
+        "template <class Use>",
+        "[[gnu::noinline]] static auto with_rare_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",
+        "    return use(p.fields);",
         "}",
         "/// The headers of a packet, also of a common shape.",
         "static Headers located(const Packet& p) {",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import camel, identifier
+from polysome.backends.nf_cpp.sizes import of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
-from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
+from polysome.backends.nf_cpp.types_code import Unsupported, canonical, canonical_size, cpp, words
 from polysome.interp.state import owned_places, row_places
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.state.maglev import SIZE
 
 NEVER = (1 << 64) - 1
 
@@ -175,8 +177,6 @@ def state_struct(shared: Shared) -> tuple[list[str], list[int]]:
     """`struct State` of the NF, and the default sizes in the order of `sizes.sizes`."""
     members, inits = [], []
     defaults: list[int] = []
-    from polysome.backends.nf_cpp.sizes import of_state
-
     for decl in shared.program.state.values():
         name, place = identifier(decl.name), len(defaults)
         defaults += of_state(decl)
@@ -304,8 +304,6 @@ def wire_type(type: t.Type) -> str:
 
 
 def configure_function(shared: Shared) -> list[str]:
-    from polysome.backends.nf_cpp.types_code import canonical, canonical_size
-
     program = shared.program
     lines = [
         "/// New values for config items, at one instant; false if the blob is malformed: then nothing changed.",
@@ -329,8 +327,6 @@ def configure_function(shared: Shared) -> list[str]:
         name = identifier(d.name)
         replace = f"config.{name}.replace(std::move(*new_{name}));"
         if isinstance(d.type, t.Table) and d.type.kind == "maglev":
-            from polysome.kinds.state.maglev import SIZE
-
             value = d.type.value
             body = " ".join(canonical(value, "row", "writer"))
             hashing = (

@@ -13,7 +13,7 @@ from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
-from polysome.backends.nf_cpp.types_code import Unsupported, cpp
+from polysome.backends.nf_cpp.types_code import Unsupported, cpp, members
 from polysome.interp.statement_code import owns
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -264,8 +264,6 @@ class Statements(Expressions):
             composite = isinstance(s.key.type, t.Struct | t.Tuple)
             value = self.temp("parts")
             self.put_line(f"const auto {value} = {key};")
-            from polysome.backends.nf_cpp.types_code import members
-
             parts = members(s.key.type, value) if composite else [(value, s.key.type)]
             listed = ", ".join(text for text, _ in parts)
             widths = ", ".join(str(t.width(m)) for _, m in parts)
