@@ -18,6 +18,10 @@ from polysome.ir.reads import children
 Guard = tuple[tuple[ir.Expr, bool], ...]
 
 
+Identity = tuple[str, str | None, str]
+SKETCHES = frozenset({"count_min", "bloom", "hyperloglog"})  # they take a key's hash, the same for all of them
+
+
 @dataclass(frozen=True)
 class AheadKey:
     """The key of a lookup in `state` (through `index`), as an expression over the packet as it arrived.
@@ -29,11 +33,17 @@ class AheadKey:
     index: str | None
     key: ir.Expr
     guard: Guard
+    sketch: bool = False
 
     @property
-    def identity(self) -> tuple[str, str | None, str]:
+    def identity(self) -> Identity:
         """Equal for keys that are the same wherever they stand."""
         return self.state, self.index, canonical_text(self.key, {})
+
+    @property
+    def value(self) -> Identity:
+        """Equal for what is computed once: the hash of a key, whichever sketch it is for."""
+        return ("", *self.identity[1:]) if self.sketch else self.identity
 
     @property
     def conditions(self) -> tuple[tuple[str, bool], ...]:
@@ -79,6 +89,7 @@ class MainLine:
         for s in body:
             match s:
                 case ir.SetLocal(slot=slot, value=v):
+                    yield from self.inside(v, guard)
                     pure = self.pure(v)
                     if pure is not None:
                         self.known[slot] = pure
@@ -130,14 +141,25 @@ class MainLine:
                 pure = self.pure(key)
                 if pure is not None:
                     yield AheadKey(state, index, pure, guard)
+            case ir.MethodCall(state=state, args=(key, *_)) | ir.Contains(state=state, key=key) if self._sketch(state):
+                pure = self.pure(key)
+                if pure is not None:
+                    yield AheadKey(state, None, pure, guard, sketch=True)
             case ir.BucketOp(place=ir.Place(state=state, kind=_, key=key)) if key is not None:
                 pure = self.pure(key)
                 if pure is not None and isinstance(self.program.state[state], ir.MapDecl):
                     yield AheadKey(state, None, pure, guard)
             case ir.Unary(operand=x):
                 yield from self.inside(x, guard)
-            case ir.Binary(op="and", left=a):
+            case ir.Binary(op="and" | "or", left=a):
                 yield from self.inside(a, guard)
+            case ir.Binary(left=a, right=b):
+                yield from self.inside(a, guard)
+                yield from self.inside(b, guard)
+
+    def _sketch(self, state: str) -> bool:
+        decl = self.program.state[state]
+        return isinstance(decl, ir.KindDecl) and decl.kind in SKETCHES
 
     def pure(self, e: Any) -> Any:
         """`e` with known locals replaced; None if it depends on state, time or what the handler does."""

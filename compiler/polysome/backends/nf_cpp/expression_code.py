@@ -68,7 +68,6 @@ class PlainExpressions:
         self.arrival = arrival
         self.locals: dict[tuple[int, str], str] = {}  # by slot and C++ type: a slot may hold a row, then its value
         self.used: set[str] = set(OWN)
-        self.values_ahead: set[str] = set()
         self.temporary = 0
 
     # ------------------------------------------------------------ names
@@ -232,8 +231,6 @@ class PlainExpressions:
 
     def _value(self, name: str, for_class: bool) -> str:
         plain = identifier(name) + ("_class" if for_class else "")
-        if plain in self.values_ahead:
-            return f"a.{plain}"
         value = self.program.parser.values[name]
         if self.traps(f"value {name} {for_class}", value.for_class if for_class else value.value):
             return self._trapping(f"value_{plain}", ["f"])

@@ -13,6 +13,8 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
 
+PREFETCHED = frozenset({"count_min", "bloom"})  # sketches that are larger than a cache
+
 
 class Handlers:
     """The functions `packet_N`, `end_MAP`, `every_N`, `handle` of an NF, and its struct Ahead."""
@@ -31,7 +33,6 @@ class Handlers:
             self.of_handler.append(mine)
             s = Statements(shared, mine)
             s.pure = _pure_locals(program, handler, shared.written)
-            s.values_ahead = set()
             lines += [
                 f"/// {program.place(handler.span)}: on packet from "
                 f"{', '.join(program.ports[p] for p in handler.ports)}.",
@@ -52,9 +53,9 @@ class Handlers:
 
     def _ahead_member(self, one: AheadKey) -> str:
         for member, known in self.ahead.items():
-            if known.identity == one.identity:
+            if known.value == one.value:
                 return member
-        member = f"{identifier(one.index or one.state)}_key_{len(self.ahead)}"
+        member = f"{identifier(one.index or one.state)}_{'hash' if one.sketch else 'key'}_{len(self.ahead)}"
         self.ahead[member] = one
         return member
 
@@ -104,12 +105,15 @@ class Handlers:
     def ahead_struct(self) -> list[str]:
         lines = ["/// Keys that a batch computes and prefetches before its first decision.", "struct Ahead {"]
         for member, one in self.ahead.items():
-            lines.append(f"    std::array<uint64_t, {words(one.key.type)}> {member};")
-            lines.append(f"    uint64_t {member}_hash;")
+            if one.sketch:
+                lines.append(f"    uint64_t {member};")
+            else:
+                lines.append(f"    std::array<uint64_t, {words(one.key.type)}> {member};")
+                lines.append(f"    uint64_t {member}_hash;")
         return [*lines, "};", ""]
 
     def prepare(self) -> list[str]:
-        hashes = [f"a.{member}_hash" for member in self.ahead]
+        hashes = [f"a.{member}_hash" for member, one in self.ahead.items() if not one.sketch]
         none = f"    {' = '.join(hashes)} = 0;" if hashes else "    (void)a;"
         lines = [
             "/// Computes the keys of a parsed packet and fetches the buckets they are in; keys that it has no need of",
@@ -125,25 +129,38 @@ class Handlers:
             lines += ["    if (!passes(f)) return;", "    switch (f.in_port) {"]
             for handler, members in zip(self.program.packet_handlers, self.of_handler, strict=True):
                 lines += [f"        case {port}:" for port in handler.ports]
-                lines += ["            " + line for one in members for line in self._prepare_key(*one)]
+                lines += ["            " + line for n in range(len(members)) for line in self._prepare_key(members, n)]
                 lines.append("            break;")
             lines += ["        default: break;", "    }"]
         return [*lines, "}", "", *self._prefetch()]
 
-    def _prepare_key(self, member: str, one: AheadKey) -> list[str]:
+    def _prepare_key(self, members: list[tuple[str, AheadKey]], n: int) -> list[str]:
+        """The statements for one of a handler's keys."""
+        member, one = members[n]
         e = Expressions(self.shared, in_function, arrival=False)
         self.shared.types.setdefault(one.key.type)
-        prefix, suffix = self._of_index(one)
         name = f"state.{identifier(one.state)}"
+        if one.sketch:
+            there = any(m == member and set(k.conditions) <= set(one.conditions) for m, k in members[:n])
+            lines = [] if there else [f"a.{member} = {e.key_hash(one.key)};"]
+            if self._kind(one.state) in PREFETCHED:
+                lines.append(f"{name}.prefetch(a.{member});")
+        else:
+            prefix, suffix = self._of_index(one)
+            lines = [
+                f"a.{member} = pack({e.code(one.key)});",
+                f"a.{member}_hash = {name}.{prefix}hash{suffix}(a.{member});",
+                f"{name}.{prefix}prefetch{suffix}(a.{member}_hash);",
+            ]
         tests = [e.condition(c) if yes else f"!({e.condition(c)})" for c, yes in one.guard]
+        if not tests:
+            return lines
         whole = tests[0] if len(tests) == 1 else " && ".join(f"({test})" for test in tests)
-        return [
-            f"if ({whole}) {{" if tests else "{",
-            f"    a.{member} = pack({e.code(one.key)});",
-            f"    a.{member}_hash = {name}.{prefix}hash{suffix}(a.{member});",
-            f"    {name}.{prefix}prefetch{suffix}(a.{member}_hash);",
-            "}",
-        ]
+        return [f"if ({whole}) {{", *(INDENT + line for line in lines), "}"] if lines else []
+
+    def _kind(self, state: str) -> str:
+        decl = self.program.state[state]
+        return decl.kind if isinstance(decl, ir.KindDecl) else "map"
 
     def _prefetch(self) -> list[str]:
         lines = [
@@ -151,6 +168,8 @@ class Handlers:
             "void prefetch_entries([[maybe_unused]] const Packet& p) const {",
         ]
         for member, one in self.ahead.items():
+            if one.sketch:
+                continue
             prefix, suffix = self._of_index(one)
             name = f"state.{identifier(one.state)}"
             lines.append(f"    {name}.{prefix}prefetch_entry{suffix}(p.ahead.{member}_hash);")

@@ -72,6 +72,9 @@ class Expressions(PlainExpressions):
 
     def key_hash(self, e: ir.Expr) -> str:
         """What sketches use for a key."""
+        ahead = self.ahead_key("", None, e)
+        if ahead is not None:
+            return f"a.{ahead}"
         return self.hashed([(e.type, self.code(e))])
 
     def _state_len(self, decl: ir.AnyState) -> str:

@@ -29,7 +29,7 @@ class Statements(Expressions):
         super().__init__(shared, lambda reason: f"return drop({reason});")
         self.lines: list[str] = []
         self.depth = 1
-        self.keys_ahead = [(member, one.identity, set(one.conditions)) for member, one in keys_ahead]
+        self.keys_ahead = [(member, one.value, set(one.conditions)) for member, one in keys_ahead]
         self.met: list[tuple[str, bool]] = []  # conditions that hold where the present statement stands
         self.pure: dict[int, str] = {}
         self._line = ""
