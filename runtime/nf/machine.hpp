@@ -99,7 +99,7 @@ class Machine final : Emitter {
             const auto batch = arrivals.first(std::min(batch_, arrivals.size()));
             arrivals = arrivals.subspan(batch.size());
             if (changes_due(batch)) {
-                for (const Arrival& arrival : batch) one(arrival);
+                for (size_t i = 0; i < batch.size(); ++i) together(batch.subspan(i, 1));
             } else {
                 together(batch);
             }
@@ -284,13 +284,6 @@ class Machine final : Emitter {
     }
 
     // ------------------------------------------------------------ packets
-
-    void one(const Arrival& arrival) {
-        until_arrival(arrival.time);
-        parse(arrival, places_[0]);
-        prepare(places_[0]);
-        handle(arrival, places_[0], counters_.packets_in);
-    }
 
     void together(std::span<const Arrival> batch) {
         const size_t n = batch.size();

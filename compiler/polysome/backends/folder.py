@@ -11,20 +11,26 @@ from polysome.ir import program as ir
 from polysome.resources import folder
 
 PARTS = ("nf", "host")  # folders of runtime/ that generated code includes
+_PROFILE = "what the capture of `--profile` needed most, for clang; `-DPROFILE=OFF` builds without it"
 
 
-def contents(program: ir.Program, config: bytes) -> dict[str, bytes]:
-    """The files by path in the folder; `config` is the blob that the programs read at their start.
+def contents(program: ir.Program, config: bytes, profile: bytes | None = None) -> dict[str, bytes]:
+    """The files by path in the folder; `config` is the blob that programs read at their start, `profile` one for clang.
 
     A function of its arguments and of the installed Polysome: the same give the same bytes. Raises Unsupported for what
     has no C++ yet.
     """
     values = {"name": program.name, "nf": namespace(program)}
     texts = {f"nf/{values['nf']}.hpp": generate(program), **emit_dpdk(program)}
-    for name in ("library.cpp", "pcap_host.cpp", "af_packet_host.cpp", "CMakeLists.txt"):
+    for name in ("library.cpp", "pcap_host.cpp", "af_packet_host.cpp"):
         texts[name] = fill(f"program/{name}", values)
-    texts["README.md"] = fill("program/README.md", {**values, **_readme(program)})
+    lines = fill("program/profile.cmake", values) if profile is not None else ""
+    texts["CMakeLists.txt"] = fill("program/CMakeLists.txt", {**values, "profile": lines})
+    row = f"| `{values['nf']}.profdata` | {_PROFILE} |\n" if profile is not None else ""
+    texts["README.md"] = fill("program/README.md", {**values, **_readme(program), "profile": row})
     files = {path: text.encode() for path, text in texts.items()}
+    if profile is not None:
+        files[f"{values['nf']}.profdata"] = profile
     files |= emit_fastclick(program) | _runtime() | {"config.bin": config}
     return dict(sorted(files.items()))
 

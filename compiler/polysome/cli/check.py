@@ -29,12 +29,22 @@ def check(
         str | None,
         typer.Option("--print-after", metavar="PASS", help=f"Print a pass's result instead: {', '.join(PASSES)}."),
     ] = None,
+    cost: Annotated[
+        bool,
+        typer.Option(
+            "--cost",
+            help="Also build the NF, and print the cycles and cache lines of each path through its handlers. "
+            "Needs clang++ and LLVM's tools on x86-64 Linux, and takes some seconds.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Check a spec, and show what it needs: bytes per packet, state with its memory, verdicts, schedule."""
     denied = _denied(deny or [])
     if print_after is not None and print_after not in PASSES:
         fail(COMMAND_LINE, f"--print-after {print_after}: there is no such pass", did_you_mean(print_after, PASSES))
+    if cost and print_after is not None:
+        fail(COMMAND_LINE, "--cost and --print-after print different things", "Give one of them.")
     report = Report()
     try:
         program = common.spec(spec, param or [], report=report)
@@ -47,13 +57,26 @@ def check(
         from polysome.cli.findings import findings
 
         found = {"ok": not refused, "diagnostics": _diagnostics(report), **findings(program)}
+        if cost:
+            found["cost"] = _cost(spec, program)
         print(json.dumps(found, indent=2))
     else:
         common.show(report.diagnostics, report.sources)
         print(PASSES[print_after](program) if print_after else report_of(program), end="")
+        if cost:
+            from polysome.cli.cost_text import text_of
+
+            print("\n" + text_of(_cost(spec, program)), end="")
     if refused:
         codes = ", ".join(sorted({d.code for d in refused}))
         fail(SPEC, f"denied by --deny: {codes}", "Mend what the warnings say, or do not deny them.")
+
+
+def _cost(spec: Path, program: ir.Program) -> dict[str, Any]:
+    """Loaded only if asked for: it needs what tests need."""
+    from polysome.cli.cost import cost
+
+    return cost(spec, program)
 
 
 def report_of(program: ir.Program) -> str:

@@ -30,6 +30,15 @@ def compile_(
             "--config", metavar="[NAME=]FILE", help="Config for config.bin: TOML, or one table as NAME=FILE.csv."
         ),
     ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--profile",
+            metavar="[PORT=]FILE",
+            help="Run this capture (131072 packets of it at most) with that config, and give the folder a profile "
+            "for clang if that proves to be faster. Ports and several captures as with `run --in`.",
+        ),
+    ] = None,
     param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
     capacity: Annotated[
         list[str] | None, typer.Option("--capacity", metavar="MAP=N", help="Override the capacity of a map or set.")
@@ -49,14 +58,14 @@ def compile_(
         print(PASSES[print_after](program), end="")
         return
     assert out is not None
-    values = _config(program, config or [])
+    values = _config(program, config or [], whole=bool(profile))
     from polysome.backends.folder import contents
     from polysome.backends.manifest import NotOurs, write
     from polysome.backends.nf_cpp.config_blob import encode
     from polysome.backends.nf_cpp.types_code import Unsupported
 
     try:
-        files = contents(program, encode(program, values))
+        files = contents(program, encode(program, values), _profile(program, values, profile or []))
         write(out, files, {"nf": program.name, "polysome": version("polysome")})
     except Unsupported as error:
         fail(SPEC, f"{spec} has no C++ yet: {error}")
@@ -68,11 +77,11 @@ def compile_(
     print(f"next: cmake -S {out} -B {out}/build && cmake --build {out}/build; {out}/README.md says more")
 
 
-def _config(program: ir.Program, files: list[str]) -> Mapping[str, Any]:
-    """The values of all config items; without any file, those that have no default are left out."""
+def _config(program: ir.Program, files: list[str], whole: bool) -> Mapping[str, Any]:
+    """The values of all config items; without any file, those that have no default are left out unless `whole`."""
     report = Report(dict(program.sources))
     try:
-        values = load_config(program, files, report) if files else {}
+        values = load_config(program, files, report) if files or whole else {}
         report.stop_on_errors()
     except SpecError as error:
         common.show(error.diagnostics, error.sources)
@@ -80,3 +89,12 @@ def _config(program: ir.Program, files: list[str]) -> Mapping[str, Any]:
     except ConfigFileError as error:
         fail(COMMAND_LINE, str(error))
     return values
+
+
+def _profile(program: ir.Program, values: Mapping[str, Any], captures: list[str]) -> bytes | None:
+    """The profile that the captures give, if there are any and it is of use."""
+    if not captures:
+        return None
+    from polysome.cli.profiling import host  # builds and runs programs: other commands do not need it
+
+    return host(program, values, captures)

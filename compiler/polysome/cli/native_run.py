@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polysome.backends.nf_cpp.build import BuildError, build, missing
@@ -11,18 +11,25 @@ from polysome.backends.nf_cpp.library import Failed, Kind, Library, Running, loa
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.nf_cpp.types_code import Unsupported
 from polysome.cli.common import ENVIRONMENT, fail
+from polysome.cli.profiling import library as profiled
 from polysome.interp.machine import Counters, Sink
 from polysome.ir import program as ir
 
 _WAITING = 256  # packets that are handed over at once; the library makes its own batches of them
 
 
-def start(program: ir.Program, config: Mapping[str, Any], sink: Sink, cores: int = 1) -> NativeRunner:
-    """The NF as C++, built if it was not before; ends with code 3 if that cannot be."""
+def start(
+    program: ir.Program, config: Mapping[str, Any], sink: Sink, cores: int = 1, profile: Sequence[str] = ()
+) -> NativeRunner:
+    """The NF as C++, built if it was not before, for the captures of `profile` if there are any.
+
+    Ends with code 3 if that cannot be.
+    """
     if (lacking := missing()) is not None:
         fail(ENVIRONMENT, f"--engine native: {lacking}")
     try:
-        return NativeRunner(program, load(build(program)), config, sink, cores)
+        path = profiled(program, config, profile) if profile else build(program)
+        return NativeRunner(program, load(path), config, sink, cores)
     except Unsupported as unsupported:
         fail(ENVIRONMENT, f"--engine native: there is no C++ yet for {unsupported}", "Use `--engine interp`.")
     except (BuildError, Failed) as error:

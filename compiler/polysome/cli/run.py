@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
@@ -71,6 +71,15 @@ def run(
         int,
         typer.Option("--cores", metavar="N", min=1, help="Cores that share the work, as far as `polysome check` says."),
     ] = 1,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--profile",
+            metavar="[PORT=]FILE",
+            help="With --engine native: optimize for this capture (131072 packets of it at most), with clang and "
+            "llvm-profdata, if that proves to be faster on it. Several are merged as with --in.",
+        ),
+    ] = None,
     max_gap: Annotated[
         str, typer.Option("--max-gap", metavar="DURATION", help="Longer gaps between packets are shortened to this.")
     ] = "1h",
@@ -91,13 +100,15 @@ def run(
         fail(COMMAND_LINE, f"--explain-packet: only the interpreter can say why, not --engine {engine}")
     if explain_packet is not None and cores > 1:
         fail(COMMAND_LINE, "--explain-packet: only one core can say why", "Leave out --cores.")
+    if profile and engine is not Engine.native:
+        fail(COMMAND_LINE, f"--profile: only --engine native is built, not --engine {engine}")
     program = common.spec(spec, param or [], capacity or [])
     values, changes = configuration(program, config or [], events)
-    merged = _open(program, inputs)
+    merged = open_captures(program, "--in", inputs)
     writer = _writer(program, out, inputs)
     output = Output(program, writer)
     machine = _machine(program, values, output, explain_packet)
-    runner = _runner(engine, machine, values, output, cores)
+    runner = _runner(engine, machine, values, output, cores, profile or [])
     gaps = Gaps(_gap(max_gap))
     problem: CaptureError | None = None
     try:
@@ -128,7 +139,9 @@ def _machine(program: ir.Program, values: Mapping[str, Any], output: Output, exp
     return ExplainingMachine(program, tables, output, explain_packet - 1)
 
 
-def _runner(engine: Engine, machine: Machine, values: Mapping[str, Any], output: Output, cores: int) -> Runner:
+def _runner(
+    engine: Engine, machine: Machine, values: Mapping[str, Any], output: Output, cores: int, profile: Sequence[str]
+) -> Runner:
     """What runs the packets; `machine` itself for the interpreter on one core."""
     program = machine.program
     if cores > 1 and not sharding(program).spreads:
@@ -137,7 +150,7 @@ def _runner(engine: Engine, machine: Machine, values: Mapping[str, Any], output:
     if engine is Engine.native:
         from polysome.cli.native_run import start  # generates code: other runs do not need it
 
-        return start(program, values, output, cores)
+        return start(program, values, output, cores, profile)
     return machine if cores == 1 else ShardedMachine(program, lambda: Tables(program, values), output, cores)
 
 
@@ -195,7 +208,8 @@ def configuration(
         fail(COMMAND_LINE, str(error))
 
 
-def _open(program: ir.Program, inputs: list[str]) -> Merged:
+def open_captures(program: ir.Program, option: str, inputs: Sequence[str]) -> Merged:
+    """The captures of an option, each `[PORT=]FILE`, as one trace; ends with code 2 if one cannot be read."""
     named: list[tuple[str | None, Path]] = []
     for item in inputs:
         port, equals, file = item.partition("=")
@@ -203,7 +217,7 @@ def _open(program: ir.Program, inputs: list[str]) -> Merged:
             if port not in program.ports:
                 from polysome.syntax.diagnostics import did_you_mean
 
-                fail(COMMAND_LINE, f"--in {item}: the NF has no port `{port}`", did_you_mean(port, program.ports))
+                fail(COMMAND_LINE, f"{option} {item}: the NF has no port `{port}`", did_you_mean(port, program.ports))
             named.append((port, Path(file)))
         else:
             named.append((None, Path(item)))

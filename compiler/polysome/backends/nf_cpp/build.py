@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,9 +22,9 @@ from polysome.ir import program as ir
 from polysome.resources import folder
 
 CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
-RELEASE = ("-std=c++20", "-O3", "-march=native", "-flto", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
 
 _UNUSED = 30 * 24 * 3600  # seconds after which an entry of the cache goes
+_KEPT = (".so", ".program", ".lock", ".profile", ".profdata")  # suffixes of the cache's entries
 _LINES = 12  # of what the compiler says
 
 
@@ -53,7 +53,8 @@ def build(program: ir.Program, flags: Sequence[str] = CHECKED) -> Path:
     Safe beside other processes that build: each library is built once. Raises BuildError; `missing` must be None.
     Programs that differ in room for state only (`testing.spec.shrunk`) have the same library.
     """
-    return _built(identifier(program.name), _text(program), tuple(flags))
+    name = identifier(program.name)
+    return built(name, _text(program), _source(name), tuple(flags))
 
 
 @lru_cache(maxsize=256)
@@ -61,27 +62,28 @@ def _text(program: ir.Program) -> str:
     return generate(program, defaults=False)
 
 
-def _built(name: str, header: str, flags: tuple[str, ...]) -> Path:
+def built(name: str, header: str, source: str, flags: tuple[str, ...]) -> Path:
+    """What the compiler makes of `source`, which includes `NAME.hpp`, the text `header`; as `build`."""
     command = compiler()
     if command is None:
         raise BuildError(missing() or "")
-    cache_folder = _cache()
-    path = cache_folder / f"{name}-{_fingerprint(name, header, command, flags)}.so"
-    if _used(path):
+    suffix = ".so" if "-shared" in flags else ".program"
+    path = cache_folder() / f"{name}-{_fingerprint(header, source, command, flags)}{suffix}"
+    if used(path):
         return path
-    with _only_here(path.with_suffix(".lock")):
-        if not _used(path):  # not built by the one that had the lock before
-            _compile(name, header, command, flags, path)
-            _prune(cache_folder)
+    with only_here(path.with_suffix(".lock")):
+        if not used(path):  # not built by the one that had the lock before
+            _compile(name, header, source, [*command, *flags], path)
+            _prune(path.parent)
     return path
 
 
-def _compile(name: str, header: str, command: tuple[str, ...], flags: tuple[str, ...], path: Path) -> None:
+def _compile(name: str, header: str, source: str, command: list[str], path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as work:
-        source, made = Path(work, f"{name}_library.cpp"), Path(work, "made.so")
+        file, made = Path(work, f"{name}_source.cpp"), Path(work, f"made{path.suffix}")
         Path(work, f"{name}.hpp").write_text(header, encoding="utf-8")
-        source.write_text(_source(name), encoding="utf-8")
-        arguments = [*command, *flags, f"-I{work}", f"-I{folder('runtime')}", str(source), "-o", str(made)]
+        file.write_text(source, encoding="utf-8")
+        arguments = [*command, f"-I{work}", f"-I{folder('runtime')}", str(file), "-o", str(made)]
         done = subprocess.run(arguments, capture_output=True, text=True, errors="replace")
         if done.returncode != 0 or not made.exists():
             said = (done.stderr or done.stdout).replace(f"{work}/", "").strip().splitlines()
@@ -127,7 +129,8 @@ def _versioned(path: str) -> list[str]:
 
 
 @cache
-def _version(command: tuple[str, ...]) -> bytes:
+def version(command: tuple[str, ...]) -> bytes:
+    """What the compiler says of itself."""
     return subprocess.run([*command, "--version"], capture_output=True).stdout
 
 
@@ -151,10 +154,15 @@ def _processor() -> bytes:
     return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))})).encode()
 
 
-def _fingerprint(name: str, header: str, command: tuple[str, ...], flags: tuple[str, ...]) -> str:
-    parts = [_source(name).encode(), header.encode(), _runtime(), repr((command, flags)).encode(), _version(command)]
+def _fingerprint(header: str, source: str, command: tuple[str, ...], flags: tuple[str, ...]) -> str:
+    parts = [source.encode(), header.encode(), _runtime(), repr((command, flags)).encode(), version(command)]
     if "-march=native" in flags:
         parts.append(_processor())
+    return fingerprint(parts)
+
+
+def fingerprint(parts: Iterable[bytes]) -> str:
+    """A name for something that was made of these parts."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -164,8 +172,8 @@ def _fingerprint(name: str, header: str, command: tuple[str, ...], flags: tuple[
 # ---------------------------------------------------------------- the cache
 
 
-def _cache() -> Path:
-    """The folder; made if it is not there."""
+def cache_folder() -> Path:
+    """Where everything is kept; made if it is not there."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     top = Path(given) if os.path.isabs(given) else Path.home() / ".cache"  # the XDG specification: others are ignored
     found = top / "polysome" / "native"
@@ -176,7 +184,7 @@ def _cache() -> Path:
     return found
 
 
-def _used(path: Path) -> bool:
+def used(path: Path) -> bool:
     """Is it there? Then it is not old any more."""
     try:
         os.utime(path)
@@ -188,21 +196,21 @@ def _used(path: Path) -> bool:
 
 
 @contextmanager
-def _only_here(lock: Path) -> Iterator[None]:
+def only_here(lock: Path) -> Iterator[None]:
     """One process (or thread) at a time."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _prune(cache_folder: Path) -> None:
-    """Removes what was not used for a month: libraries, locks, and what builds that were killed left behind."""
+def _prune(place: Path) -> None:
+    """Removes what was not used for a month, and what builds that were killed left behind."""
     oldest = time.time() - _UNUSED
-    for path in cache_folder.iterdir():
+    for path in place.iterdir():
         with suppress(OSError):
             if path.stat().st_mtime >= oldest:
                 continue
             if path.is_dir() and path.name.startswith("build-"):
                 shutil.rmtree(path)
-            elif path.suffix in (".so", ".lock"):
+            elif path.suffix in _KEPT:
                 path.unlink()

@@ -206,10 +206,11 @@ class _Generator:
             "        return with_fields(p, [](const auto& f) { return passes(f); });",
             "    }",
             "    /// The verdict on a packet that was parsed and prepared, at clock.now; its edits are in the packet.",
-            "    Verdict decide(Packet& p) {",
+            "    [[gnu::always_inline]] Verdict decide(Packet& p) {",
             "        p.edits.clear();",
-            "        const Verdict verdict =",
-            "            with_fields(p, [&](const auto& f) { return handle(f, p.edits, p.ahead); });",
+            "        const Verdict verdict = with_fields(p, [&](const auto& f) __attribute__((always_inline)) {",
+            "            return handle(f, p.edits, p.ahead);",
+            "        });",
             "        settle();",
             "        return verdict;",
             "    }",
@@ -348,7 +349,8 @@ class _Generator:
         lines = [
             "// ---- apply",
             "/// The packet as it leaves: `frame`, as it arrived, is changed in place, or `scratch` is filled.",
-            "std::span<const uint8_t> apply(Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) const {",
+            "[[gnu::always_inline]] std::span<const uint8_t> apply(",
+            "    Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) const {",
             "    [[maybe_unused]] const Edits& e = p.edits;",
         ]
         if self.shapes and not self._has_operations():

@@ -44,7 +44,9 @@ class Happened(NamedTuple):
     data: bytes | None
 
 
-class _Arrival(ctypes.Structure):
+class Arrival(ctypes.Structure):
+    """A frame that arrives, as the library takes it."""
+
     _fields_ = (
         ("time", ctypes.c_uint64),
         ("data", ctypes.c_char_p),
@@ -52,6 +54,14 @@ class _Arrival(ctypes.Structure):
         ("port", ctypes.c_uint16),
         ("pad", ctypes.c_uint16),
     )
+
+
+def arrivals(packets: Sequence[tuple[int, int, bytes]]) -> ctypes.Array[Arrival]:
+    """Packets as (port, time, frame); the frames must live as long as what is returned."""
+    batch = (Arrival * len(packets))()
+    for place, (port, time, data) in zip(batch, packets, strict=True):
+        place.time, place.data, place.size, place.port = time, data, len(data), port
+    return batch
 
 
 class Library:
@@ -64,7 +74,7 @@ class Library:
         words = ctypes.POINTER(ctypes.c_uint64)
         arguments = [ctypes.c_char_p, size, words, size, *[ctypes.c_uint32] * 3, ctypes.c_char_p, size]
         self.create = self._function("create", handle, *arguments)
-        self.arrive = self._function("arrive", status, handle, ctypes.POINTER(_Arrival), size)
+        self.arrive = self._function("arrive", status, handle, ctypes.POINTER(Arrival), size)
         self.advance = self._function("advance", status, handle, ctypes.c_uint64)
         self.change_at = self._function("change_at", status, handle, ctypes.c_uint64, ctypes.c_char_p, size)
         self.finish = self._function("finish", status, handle)
@@ -113,10 +123,11 @@ class Running:
 
     def arrive(self, packets: Sequence[tuple[int, int, bytes]]) -> None:
         """Packets as (port, time, frame), in order of arrival; first of each, everything due at or before its time."""
-        batch = (_Arrival * len(packets))()
-        for place, (port, time, data) in zip(batch, packets, strict=True):
-            place.time, place.data, place.size, place.port = time, data, len(data), port
-        self._check(self.library.arrive(self._handle, batch, len(packets)))
+        self.hand_over(arrivals(packets))
+
+    def hand_over(self, batch: ctypes.Array[Arrival]) -> None:
+        """As `arrive`."""
+        self._check(self.library.arrive(self._handle, batch, len(batch)))
 
     def advance(self, time: int) -> None:
         """Time moves on to `time`, if that is later."""

@@ -24,7 +24,7 @@ def parse_shapes(shared: Shared, shapes: list[Shape]) -> list[str]:
     lines = [
         "/// The number of a packet's common shape, with the headers that are valid, the packet's end and its payload;",
         "/// 0 if it has none: then `h` must begin anew.",
-        "static uint8_t find_shape([[maybe_unused]] Headers& h) {",
+        "[[gnu::always_inline]] static uint8_t find_shape([[maybe_unused]] Headers& h) {",
     ]
     if shapes:
         lines += ["    " + line for line in _Straight(shared, shapes).node((0,), (), 0)]
@@ -100,11 +100,13 @@ class _Straight:
         shape = self.ends.get(way)
         if shape is None:
             return ["return 0;"]
-        last = self.parser.instances[shape.last[shape.ways.index(way)]].header
-        size = f"{shape.offsets[-1]} + static_cast<uint32_t>(size)" if last.size is not None else str(pos)
+        last = self.parser.nodes[way[-1]].instance
+        assert last is not None
+        sized = self.parser.instances[last].header.size is not None
+        size = f"{shape.offsets[-1]} + static_cast<uint32_t>(size)" if sized else str(pos)
         return [
             f"h.payload = {size};",
-            f"h.valid = {mask_text(self.parser, shape.mask(way))};",
+            f"h.valid = {mask_text(self.parser, shape.mask(last))};",
             f"return {shape.number};",
         ]
 
@@ -115,18 +117,17 @@ class _Straight:
             f"// {self.parser.instances[i].name}",
             f"if (h.room < {pos + header.fixed}) return 0;",
         ]
-        if header.valid is not None:
-            lines.append(f"if (!{self.e.code(header.valid)}) return 0;")
         size = str(header.fixed)
         if header.size is not None:
             # One name for all is enough: those further in hide it.
-            lines.append(f"const uint64_t size = {self.e.code(header.size)};")
-            lines.append(
-                f"if (size < {header.fixed} || size > h.room - {pos}) return 0;"
-                if last
-                else f"if (size != {header.fixed}) return 0;"
-            )
             size = "size"
+            lines.append(f"const uint64_t size = {self.e.code(header.size)};")
+            if not last:  # first, because what `valid` asks for follows from it more often than not
+                lines.append(f"if (size != {header.fixed}) return 0;")
+        if header.valid is not None:
+            lines.append(f"if (!{self.e.code(header.valid)}) return 0;")
+        if header.size is not None and last:
+            lines.append(f"if (size < {header.fixed} || size > h.room - {pos}) return 0;")
         if header.end is not None:
             lines.append(f"const uint64_t end = {self.e.code(header.end)};")
             lines.append(f"if (end < {size}) return 0;")

@@ -41,7 +41,7 @@ class Shape:
     """Ways through the parser that differ in their last header only, and where each header begins in the frame.
 
     `path` are the instances before the last, all of fixed size; `last` those that may come then, most often one or two
-    that transport protocols share code for: TCP or UDP. `ways` are the nodes to each of `last`. Numbers count from 1.
+    that transport protocols share code for: TCP or UDP. `ways` are the nodes to any of `last`. Numbers count from 1.
     """
 
     number: int
@@ -56,9 +56,9 @@ class Shape:
         """Bit i: instance i is valid in every packet of the shape."""
         return sum(1 << i for i in (*self.path, *(self.last if len(self.last) == 1 else ())))
 
-    def mask(self, way: tuple[int, ...]) -> int:
-        """Bit i: instance i is valid at the end of one of the ways."""
-        return sum(1 << i for i in self.path) | 1 << self.last[self.ways.index(way)]
+    def mask(self, last: int) -> int:
+        """Bit i: instance i is valid in packets that end with this one of `last`."""
+        return sum(1 << i for i in self.path) | 1 << last
 
     def offset(self, instance: int) -> int:
         """Bytes from the frame's start to a header of the shape."""
@@ -84,7 +84,7 @@ def common_shapes(program: ir.Program, written: set[tuple[int, int]]) -> list[Sh
 
 def _shape(parser: ir.Parser, number: int, path: tuple[int, ...], ways: tuple[tuple[int, ...], ...]) -> Shape:
     sizes = [parser.instances[i].header.fixed for i in path]
-    last = tuple(_instances(parser, way)[-1] for way in ways)
+    last = tuple(dict.fromkeys(_instances(parser, way)[-1] for way in ways))
     name = "_".join(parser.instances[i].name for i in path)
     either = "_or_".join(parser.instances[i].name for i in last)
     offsets = tuple(sum(sizes[:n]) for n in range(len(path) + 1))
@@ -92,11 +92,15 @@ def _shape(parser: ir.Parser, number: int, path: tuple[int, ...], ways: tuple[tu
 
 
 def _ways(parser: ir.Parser, way: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """`way` and all that goes on from it: each header once, none that may be cut or is an element of a stack."""
+    """`way` and all that goes on from it: each header once, none that may be cut or is an element of a stack, or whose
+    `pseudo` lists parts of bytes, which checksums cover together with what is beside them."""
     instance = parser.nodes[way[-1]].instance
     if instance is not None:
         i = parser.instances[instance]
         if i.cut is not None or "[" in i.name or instance in _instances(parser, way[:-1]):
+            return
+        listed = [i.header.fields[n] for n in i.header.pseudo]
+        if any(f.offset % 8 or f.width % 8 for f in listed):
             return
         yield way
     node = parser.nodes[way[-1]]
