@@ -6,11 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "nf/key_index.hpp"
 #include "nf/list_table.hpp"
 
 namespace polysome {
 
-/// A map. K needs `<`. `get` is O(log n), `value` and `live` are O(1), `replace` is O(n log n).
+/// A map. K needs `<`. `get` is O(1) if keys are numbers, else O(log n); `value` and `live` are O(1), `replace` is
+/// O(n log n).
 template <class K, class V>
 class MapTable {
   public:
@@ -27,15 +29,24 @@ class MapTable {
             order.emplace_back(std::move(key), row);
         }
         order_ = std::move(order);
-        sorted_ = order_;
-        std::sort(sorted_.begin(), sorted_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        if constexpr (indexable<K>) {
+            lookup_.build(static_cast<uint32_t>(order_.size()), [&](uint32_t i) { return order_[i].first; });
+        } else {
+            lookup_ = order_;
+            std::sort(lookup_.begin(), lookup_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        }
     }
 
     std::optional<Row> get(const K& key) const {
-        const auto less = [](const std::pair<K, Row>& entry, const K& wanted) { return entry.first < wanted; };
-        const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), key, less);
-        if (found == sorted_.end() || key < found->first) return std::nullopt;
-        return found->second;
+        if constexpr (indexable<K>) {
+            const uint32_t place = lookup_.find(key);
+            return place == KeyIndex<K>::absent ? std::nullopt : std::optional(order_[place].second);
+        } else {
+            const auto less = [](const std::pair<K, Row>& entry, const K& wanted) { return entry.first < wanted; };
+            const auto found = std::lower_bound(lookup_.begin(), lookup_.end(), key, less);
+            if (found == lookup_.end() || key < found->first) return std::nullopt;
+            return found->second;
+        }
     }
 
     size_t size() const { return order_.size(); }
@@ -47,9 +58,19 @@ class MapTable {
     const std::vector<std::pair<K, Row>>& entries() const { return order_; }
 
   private:
+    template <class Key>
+    struct Lookup {
+        using Type = std::vector<std::pair<Key, Row>>;  // ascending
+    };
+    template <class Key>
+    requires indexable<Key>
+    struct Lookup<Key> {
+        using Type = KeyIndex<Key>;
+    };
+
     Rows<V> rows_;
     std::vector<std::pair<K, Row>> order_;
-    std::vector<std::pair<K, Row>> sorted_;
+    typename Lookup<K>::Type lookup_;
 };
 
 }  // namespace polysome
