@@ -77,11 +77,18 @@ inline constexpr uint32_t absent = UINT32_MAX;
 /// The reason of a failed write: of `full`, `nested`, `not taken`, then one per index; 0 if it did not fail.
 inline uint16_t why_not(PutResult put, std::initializer_list<uint16_t> reasons) {
     switch (put.what) {
-        case Put::full: return reasons.begin()[0];
-        case Put::nested: return reasons.begin()[1];
-        case Put::not_taken: return reasons.begin()[2];
-        case Put::index_taken: return reasons.begin()[3 + put.index];
-        default: return 0;
+        case Put::full:
+            return reasons.begin()[0];
+        case Put::nested:
+            return reasons.begin()[1];
+        case Put::not_taken:
+            return reasons.begin()[2];
+        case Put::index_taken: {
+            const size_t place = 3 + size_t{put.index};
+            return place < reasons.size() ? reasons.begin()[place] : 0;
+        }
+        default:
+            return 0;
     }
 }
 

@@ -82,8 +82,8 @@ struct Operation {
     int16_t before = -1;  ///< push: the instance it goes before; -1: the payload
     uint16_t first = 0;   ///< pop: instances
     uint16_t last = 0;
-    uint64_t size = 0;         ///< truncate
-    std::vector<Given> given;  ///< push
+    uint64_t size = 0;           ///< truncate
+    std::vector<Given> given{};  ///< push
 };
 using Operations = std::vector<Operation>;
 

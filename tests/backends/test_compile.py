@@ -119,7 +119,7 @@ def test_the_folder_builds_by_itself(tmp_path: Path) -> None:
     assert compiled(source, "--config", CONFIG).exit_code == 0
     quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-Werror", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
     for command in (["cmake", "-S", source, "-B", build, *quick], ["cmake", "--build", build]):
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=280)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     made = {path.name for path in build.iterdir()}
     assert {"libload_balancer.so", "load_balancer_pcap", "load_balancer_af_packet"} <= made

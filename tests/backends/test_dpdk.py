@@ -44,7 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_folder(target, program("load_balancer", sticky=10_000))
     options = ["-std=c++20", "-O1", "-march=native", "-Wall", "-Wextra", "-Werror"]
     sources = ["-I", str(target / "runtime"), str(target / "dpdk.cpp"), "-o", str(target / "program")]
-    done = subprocess.run([*compiler, *options, *headers, *sources, *libraries], capture_output=True, text=True)
+    done = subprocess.run(
+        [*compiler, *options, *headers, *sources, *libraries], capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return target
 
@@ -70,7 +72,7 @@ def running(
     finally:
         watchdog.cancel()
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
 
 
 def until(process: subprocess.Popen[str], pattern: str) -> None:

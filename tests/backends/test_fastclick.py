@@ -43,7 +43,7 @@ def built(folder: Path, program: ir.Program) -> Path:
     write_folder(folder, program)
     package = folder / "fastclick"
     command = ["make", "-C", package, f"FASTCLICK_DIR={fastclick()}", "PACKAGE_CXXFLAGS=-std=gnu++20 -O1 -Wall -Wextra"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr[-3000:]
     ours = [line for line in done.stderr.splitlines() if "warning" in line and "polysome" in line]
     assert not ours, "\n".join(ours)

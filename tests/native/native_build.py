@@ -55,7 +55,7 @@ class Build:
         return self.folder / name
 
     def _run(self, command: list[str]) -> None:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
         said = done.stdout + done.stderr
         if done.returncode and "GTest" in said and "GTest_DIR" in said:
             pytest.skip("the runtime's tests need GoogleTest: the Debian package libgtest-dev")

@@ -59,7 +59,7 @@ class Native:
         made = at / "tested.so"
         flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
         places = [f"-I{folder('runtime')}", f"-I{at}", str(HERE / "apply_library.cpp"), "-o", str(made)]
-        subprocess.run([*(compiler() or ()), *flags, *places], check=True)
+        subprocess.run([*(compiler() or ()), *flags, *places], check=True, timeout=240)
         self.library = ctypes.CDLL(str(made))
         self.library.tested_length.restype = ctypes.c_uint64
         self.out = ctypes.create_string_buffer(ROOM)

@@ -124,7 +124,7 @@ def test_several_at_once_build_one(spec: Spec, place: Path, monkeypatch: pytest.
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(120)
     assert len(found) == 4 and len(set(found)) == 1
     assert builds(log) == 1
 

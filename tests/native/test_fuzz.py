@@ -25,5 +25,5 @@ def test_fuzz(name: str, tmp_path: Path) -> None:
         "-timeout=20",
         f"-artifact_prefix={tmp_path}/",
     ]
-    done = subprocess.run([str(built), *limits], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(built), *limits], capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stderr[-4000:]

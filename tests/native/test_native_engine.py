@@ -1,4 +1,7 @@
-"""Generated C++ does what the interpreter does: the same fates, bytes, ports, times and order, packet by packet."""
+"""Generated C++ does what the interpreter does: the same fates, bytes, ports, times and order, packet by packet.
+
+Over real captures: tests/semantics/test_corpus.py.
+"""
 
 from __future__ import annotations
 
@@ -25,26 +28,21 @@ from polysome.backends.nf_cpp.build import build
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.library import Failed, Kind, Running, load
 from polysome.backends.nf_cpp.sizes import sizes
-from polysome.captures.errors import CaptureError
-from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.kinds.hashing import encoder
 from polysome.testing import traffic
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.time_jumps import jumps
 from polysome.testing.campaign import properties
-from polysome.testing.counterexample import read_capture
 from polysome.testing.engines import ENGINES, native
 from polysome.testing.execution import execute
 from polysome.testing.history import LENGTH, plain
 from polysome.testing.options import RunOptions, Unsupported
 from polysome.testing.record import Record
-from polysome.testing.spec import Spec, code
+from polysome.testing.spec import Spec
 from polysome.testing.trace import Trace
 
 INTERP, NATIVE = ENGINES["interp"], ENGINES["native"]
-CAPTURES = sorted((Path(__file__).resolve().parents[3] / "shared" / "captures").rglob("*.pcap*"))
 TRACES, MOST_TRACES = 6, 50  # for a spec with room for three entries, and as many with room for one
 LARGE = 3  # with the room that is declared
 NO_OPTIONS = RunOptions()
@@ -209,54 +207,3 @@ def test_what_happened_before_a_failure_is_kept() -> None:
 @cache
 def _built(spec: Spec) -> Path:
     return build(spec.program)
-
-
-# ---------------------------------------------------------------- captures
-
-
-class Plain(Machine):
-    """The interpreter, noting what happens in the form of the library's records."""
-
-    def __init__(self, spec: Spec, config: Any) -> None:
-        super().__init__(spec.program, Tables(spec.program, config), self, code(spec.program))
-        self.noted: list[tuple[Any, ...]] = []
-
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
-        self.noted.append((Kind.left, port, time, order, data))
-
-    def emitted(self, port: int, time: int, data: bytes) -> None:
-        self.noted.append((Kind.emitted, port, time, data))
-
-    def _drop(self, order: int, reason: str) -> None:
-        super()._drop(order, reason)
-        self.noted.append((Kind.dropped, reason, order))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CAPTURES, reason="no captures in ../shared/captures")
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_on_every_capture(name: str) -> None:
-    spec = example(name)
-    library = load(_built(spec))
-    for path in CAPTURES:
-        try:
-            trace = read_capture(path, spec)
-        except CaptureError:  # those that are no Ethernet
-            continue
-        machine = Plain(spec, trace.config)
-        noted: list[tuple[Any, ...]] = []
-        with Running(library, encode(spec.program, trace.config), sizes(spec.program)) as running:
-            for arrival in trace.arrivals:
-                machine.arrive(arrival.port, arrival.time, arrival.data)
-            machine.finish()
-            running.arrive([(a.port, a.time, a.data) for a in trace.arrivals])
-            running.finish()
-            for kind, number, time, order, data in running.records():
-                if kind == Kind.left:
-                    noted.append((kind, number, time, order, data))
-                elif kind == Kind.emitted:
-                    noted.append((kind, number, time, data))
-                elif kind == Kind.dropped:
-                    noted.append((kind, library.reason(number), order))
-        wrong = next((pair for pair in zip(machine.noted, noted, strict=False) if pair[0] != pair[1]), None)
-        assert wrong is None and len(noted) == len(machine.noted), f"{path.name}: {wrong}"

@@ -16,5 +16,5 @@ pytestmark = pytest.mark.slow
 def test_the_runtimes_units(name: str) -> None:
     need()
     built = Build("units", compiler() or (), ("-DSANITIZE=ON",)).executable(name)
-    done = subprocess.run([str(built), "--gtest_brief=1"], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(built), "--gtest_brief=1"], capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -110,7 +110,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("policies") / "driver"
     source = HERE / "policy_driver.cpp"
     flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{HERE.parents[1] / 'runtime'}"]
-    subprocess.run([*command, *flags, source, "-o", program], check=True)
+    subprocess.run([*command, *flags, source, "-o", program], check=True, timeout=240)
     return program
 
 
@@ -119,7 +119,8 @@ def test_native_policies_are_the_interpreters(kind: str, driver: Path) -> None:
     rng = random.Random(f"policy {kind}")
     cases = [(settings(rng, kind), offers(rng, kind)) for _ in range(CASES)]
     given = "".join(text(kind, s, packets) for s, packets in cases)
-    said = subprocess.run([driver], input=given, capture_output=True, text=True, check=True).stdout.split("\n")
+    done = subprocess.run([driver], input=given, capture_output=True, text=True, check=True, timeout=120)
+    said = done.stdout.split("\n")
     told = iter(said)
     for s, packets in cases:
         wanted = expected(kind, s, packets)

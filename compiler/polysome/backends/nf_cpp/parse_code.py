@@ -117,14 +117,14 @@ class _Graph:
         cut = instance.cut is not None
         lines = [
             "    [[maybe_unused]] const uint8_t* const at = h.data + h.pos;",
-            "    const uint32_t have = h.room - h.pos;",
+            "    [[maybe_unused]] const uint32_t have = h.room - h.pos;",
         ]
-        if instance.cut is not None:
-            lines.append(f"    if (have < {min(instance.cut, header.fixed)}) goto accept;")
-            lines.append(f"    if (have < {header.fixed}) {{")
-            lines += [f"        h.take_cut({i});", "        goto accept;", "    }"]
-        else:
-            lines.append(f"    if (have < {header.fixed}) goto accept;")
+        least = header.fixed if instance.cut is None else min(instance.cut, header.fixed)
+        if least > 0:
+            lines.append(f"    if (have < {least}) goto accept;")
+        if cut and least < header.fixed:
+            lines += [f"    if (have < {header.fixed}) {{", f"        h.take_cut({i});"]
+            lines += ["        goto accept;", "    }"]
         if header.valid is not None:
             lines.append(f"    if (!({self.e.code(header.valid)})) goto accept;")
         size = str(header.fixed)

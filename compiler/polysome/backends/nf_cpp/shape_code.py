@@ -113,10 +113,9 @@ class _Straight:
     def _header(self, i: int, pos: int, last: bool) -> list[str]:
         """The header at `pos` is there, and of its fixed size if more come behind it."""
         header = self.parser.instances[i].header
-        lines = [
-            f"// {self.parser.instances[i].name}",
-            f"if (h.room < {pos + header.fixed}) return 0;",
-        ]
+        lines = [f"// {self.parser.instances[i].name}"]
+        if pos + header.fixed > 0:
+            lines.append(f"if (h.room < {pos + header.fixed}) return 0;")
         size = str(header.fixed)
         if header.size is not None:
             # One name for all is enough: those further in hide it.
