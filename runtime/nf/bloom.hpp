@@ -16,6 +16,12 @@ class Bloom {
   public:
     Bloom(uint64_t bits, uint64_t hashes) : bits_(bits), hashes_(hashes), words_((bits + 63) / 64) {}
 
+    /// Asks for the key's bits ahead of `add` or `contains`.
+    void prefetch(uint64_t hash) const {
+        const uint64_t step = place_step(hash);
+        for (uint64_t i = 0; i < hashes_; ++i, hash += step) __builtin_prefetch(&words_[place(hash, bits_) / 64], 1);
+    }
+
     /// From now on the key is in.
     void add(uint64_t hash) {
         const uint64_t step = place_step(hash);

@@ -17,6 +17,13 @@ class CountMin {
   public:
     CountMin(uint64_t width, uint64_t depth) : width_(width), counters_(width * depth) {}
 
+    /// Asks for the key's counters ahead of `add` or `estimate`.
+    void prefetch(uint64_t hash) const {
+        const uint64_t step = place_step(hash);
+        for (size_t row = 0; row < counters_.size(); row += width_, hash += step)
+            __builtin_prefetch(&counters_[row + place(hash, width_)], 1);
+    }
+
     /// Counts the key n times.
     void add(uint64_t hash, uint64_t n = 1) {
         const uint64_t step = place_step(hash);

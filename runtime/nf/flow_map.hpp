@@ -35,9 +35,7 @@ struct PutResult {
 /// Are the keys equal? Without a branch per word.
 template <size_t W>
 bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>& b) {
-    uint64_t difference = 0;
-    for (size_t i = 0; i < W; ++i) difference |= a[i] ^ b[i];
-    return difference == 0;
+    return __builtin_memcmp(a.data(), b.data(), sizeof a) == 0;
 }
 
 /// A bounded map from keys (words) to values whose entries end by themselves.
@@ -55,8 +53,9 @@ bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>&
 /// clock is set to it and expire_one called. All other operations rely on it.
 ///
 /// A Handle is good until the next put, remove or expire_one. Lookups and use are O(1), all else O(log n) amortized.
-/// Memory is taken as entries are first used and never given back; nothing is allocated after construction but by
-/// items.
+/// Memory is taken as it is first used and never given back; nothing is allocated after construction but by items.
+/// Entries lie where their hash puts them: a map that is as large as many of the system's pages has nearly all of them
+/// once it has held a few times as many entries.
 template <class Spec>
 class FlowMap {
     using Traits = FlowMapTraits<Spec>;
@@ -81,8 +80,8 @@ class FlowMap {
           seed_(seed),
           collide_(collide),
           table_(capacity),
-          hot_(capacity),
-          cold_(capacity) {
+          hot_(table_.numbers()),
+          cold_(has_cold ? table_.numbers() : 1) {
         if constexpr (Traits::expires) wheel_.emplace(capacity, Traits::span);
         if constexpr (Traits::queues_uses) uses_.emplace(capacity);
         for (auto& index : indexes_) index = std::make_unique<EntryTable>(capacity);
@@ -101,7 +100,8 @@ class FlowMap {
     /// Fetches what find reads first; prefetch_entry, once that has arrived, the entry.
     void prefetch(uint64_t hash) const { table_.prefetch(hash); }
     void prefetch_entry(uint64_t hash) const {
-        table_.candidates(hash, [this](Handle n) { touch(n); });
+        table_.expect(
+            hash, [this](Handle n) { touch_hot(n); }, [this](Handle n) { touch_all(n); });
     }
     template <size_t I>
     void index_prefetch(uint64_t hash) const {
@@ -109,7 +109,7 @@ class FlowMap {
     }
     template <size_t I>
     void index_prefetch_entry(uint64_t hash) const {
-        indexes_[I]->candidates(hash, [this](Handle n) { touch(n); });
+        indexes_[I]->candidates(hash, [this](Handle n) { touch_hot(n); });
     }
 
     /// The entry that can be read, without a refresh; or absent.
@@ -141,13 +141,14 @@ class FlowMap {
     /// Entries that take room, those whose row is gone included.
     uint64_t size() const { return size_; }
 
-    /// All that can be read, in insertion order, as of now. O(n log n).
+    /// All that can be read, in insertion order, as of now. O(capacity + n log n), of which the capacity only counts
+    /// where it is a hundred times n.
     std::vector<std::pair<Words, Value>> items() const {
         std::vector<std::pair<uint64_t, Handle>> order;
         order.reserve(size_);
-        for (Handle n = 0; n < fresh_; ++n) {
-            if (cold_[n].seq != 0 && readable(n)) order.emplace_back(cold_[n].seq, n);
-        }
+        table_.each([&](Handle n) {
+            if (readable(n)) order.emplace_back(seq(n), n);
+        });
         std::sort(order.begin(), order.end());
         std::vector<std::pair<Words, Value>> items;
         items.reserve(order.size());
@@ -159,19 +160,11 @@ class FlowMap {
 
     /// Inserts or overwrites, and starts idle time and age anew.
     PutResult put(const Words& key, uint64_t hash, const Value& value) {
-        const Handle n = lookup(key, hash);
-        IndexPlaces places;
-        if (const int taken = find_places(key, value, n, places); taken >= 0) [[unlikely]]
-            return index_taken(taken);
-        if (n == absent && size_ >= capacity_) [[unlikely]] {
-            if constexpr (Spec::when_full == WhenFull::drop) return {Put::full};
-            if constexpr (Spec::when_full == WhenFull::pass) return {Put::passed};
-            if constexpr (Traits::evicts) return put_evicting(key, hash, value);
-        }
-        // before anything ends, so that a value handed from one entry to the next stays taken
-        if (!claim(value)) return {Put::not_taken};
-        store(n, key, hash, value, places);
-        return {Put::stored};
+        return write(lookup(key, hash), key, hash, value);
+    }
+    /// The same with what `find(key, hash)` gave, if nothing was written since.
+    PutResult put(Handle found, const Words& key, uint64_t hash, const Value& value) {
+        return write(found != absent ? found : lookup(key, hash), key, hash, value);
     }
 
     /// Ends the entry (why `removed`); nothing if there is none. `stored` or `nested`.
@@ -203,10 +196,21 @@ class FlowMap {
 
     // Memory
 
-    /// Bytes that a further entry takes at most in a large map, those of the queues for expiry aside.
+    /// Bytes that each entry of a large map takes when it is full. There are 4/3 places per entry. Of each place, the
+    /// hot and the cold part, 32/30 bytes of table, and 64/12 for each index; of each entry, a note of 128/15 bytes in
+    /// the wheel, if there are timeouts, and 24 in the queue of uses. (Maps that evict the oldest have that queue, but
+    /// for those whose only timeout is constant and at most an hour.)
+    ///
+    /// What comes and goes is not in it: notes of entries that were removed or evicted before they were due, at most as
+    /// many as entries; 24 bytes for each entry in the slot of the wheel that is open, which is one of thousands, or
+    /// that is due before that slot's end; a chunk of 128 bytes that is not full for each slot, of which there is one
+    /// for 32 to 64 entries; what arrays are rounded up by, at most 2 MiB each.
     static constexpr size_t bytes_per_entry() {
-        return sizeof(Hot) + sizeof(Cold) + (1 + index_count) * EntryTable::most_bytes_per_entry +
-               (Traits::queues_uses ? 2 * sizeof(Ranked) : 0);
+        const double place = static_cast<double>(sizeof(Hot) + (has_cold ? sizeof(Cold) : 0)) +
+                             PlaceTable::bytes_per_place + index_count * EntryTable::bytes_per_place;
+        const double queues =
+            (Traits::expires ? Slots::bytes_per_note : 0) + (Traits::queues_uses ? sizeof(Ranked) : 0);
+        return static_cast<size_t>(place * 4 / 3 + queues + 0.5);
     }
 
     /// Bytes that the map takes at most when it is full, with the queues as large as they have been so far.
@@ -223,6 +227,7 @@ class FlowMap {
     using Cold = ColdEntry<Spec>;
     friend class Wheel;
     friend class LazyHeap;
+    static constexpr bool has_cold = !std::is_empty_v<Cold>;
     static_assert(std::is_trivially_destructible_v<Value>);
 
     /// Where a write goes in the indexes.
@@ -239,8 +244,21 @@ class FlowMap {
 
     // What Wheel and LazyHeap ask
 
-    WheelLink& link(Handle n) { return cold_[n].link; }
-    uint64_t seq(Handle n) const { return cold_[n].seq; }
+    uint64_t& seq(Handle n) {
+        if constexpr (seq_is_hot<Spec>) {
+            return hot_[n].seq.ns;
+        } else {
+            return cold_[n].seq.ns;
+        }
+    }
+    uint64_t seq(Handle n) const { return const_cast<FlowMap*>(this)->seq(n); }
+    uint32_t stamp(Handle n) const {
+        if constexpr (Traits::sinks) {
+            return cold_[n].stamp;
+        } else {
+            return static_cast<uint32_t>(seq(n));
+        }
+    }
     uint64_t rank(Handle n) const {
         if constexpr (Traits::due_in_order) return use_rank(n);
         return due(n);
@@ -253,8 +271,25 @@ class FlowMap {
         }
     }
     void touch(Handle n) const {
+        table_.prefetch_entry(n);
+        touch_all(n);
+    }
+    void touch_again(Handle n) const {
+        if constexpr (index_count > 0) {
+            for (size_t i = 0; i < index_count; ++i) indexes_[i]->prefetch(cold_[n].index_hashes[i]);
+        }
+    }
+
+    void touch_all(Handle n) const {
+        touch_hot(n);
+        if constexpr (has_cold) __builtin_prefetch(&cold_[n], 1);
+    }
+    void touch_hot(Handle n) const {
+        const char* const entry = reinterpret_cast<const char*>(&hot_[n]);
         for (size_t offset = 0; offset < std::min(sizeof(Hot), size_t{256}); offset += 64)
-            __builtin_prefetch(reinterpret_cast<const char*>(&hot_[n]) + offset);
+            __builtin_prefetch(entry + offset, 1);
+        if constexpr (sizeof(Hot) > 64 && sizeof(Hot) < 256 && sizeof(Hot) % 64 != 0)
+            __builtin_prefetch(entry + sizeof(Hot) - 1, 1);
     }
 
     // Time
@@ -312,8 +347,15 @@ class FlowMap {
         if constexpr (Traits::sinks) {
             const uint64_t now_due = due(n);
             if (now_due >= before) return;
-            wheel_->remove(*this, n);
-            wheel_->add(*this, n, now_due, clock_.now);
+            schedule(n, seq(n), now_due);
+        }
+    }
+
+    void schedule(Handle n, uint64_t number, uint64_t rank) {
+        if constexpr (Traits::expires) {
+            auto stamp = static_cast<uint32_t>(number);
+            if constexpr (Traits::sinks) stamp = cold_[n].stamp = ++stamped_;
+            wheel_->add(*this, {rank, number, n, stamp}, clock_.now);
         }
     }
 
@@ -377,13 +419,13 @@ class FlowMap {
     }
 
     void insert(const Words& key, uint64_t hash, const Value& value, const IndexPlaces& places) {
-        const Handle n = allocate();
-        cold_[n].seq = ++inserted_;
-        cold_[n].link = {0, WheelLink::nowhere};
+        const Handle n = table_.insert(hash);
+        ++size_;
+        const uint64_t number = ++inserted_;
+        seq(n) = number;
         hot_[n].key = key;
-        table_.insert(hash, n);
         write(n, value, places);
-        if constexpr (Traits::expires) wheel_->add(*this, n, rank(n), clock_.now);
+        schedule(n, number, rank(n));
         if constexpr (Traits::queues_uses) uses_->push(*this, n, size_);
     }
 
@@ -424,6 +466,22 @@ class FlowMap {
 
     /// A new key in a full map: evicts the oldest entry. Its on_end may write here too, so all that was checked is
     /// checked again, and arguments that lie in the map are copied first.
+    /// Writes the entry n, or a new one if that is absent.
+    PutResult write(Handle n, const Words& key, uint64_t hash, const Value& value) {
+        IndexPlaces places;
+        if (const int taken = find_places(key, value, n, places); taken >= 0) [[unlikely]]
+            return index_taken(taken);
+        if (n == absent && size_ >= capacity_) [[unlikely]] {
+            if constexpr (Spec::when_full == WhenFull::drop) return {Put::full};
+            if constexpr (Spec::when_full == WhenFull::pass) return {Put::passed};
+            if constexpr (Traits::evicts) return put_evicting(key, hash, value);
+        }
+        // before anything ends, so that a value handed from one entry to the next stays taken
+        if (!claim(value)) return {Put::not_taken};
+        store(n, key, hash, value, places);
+        return {Put::stored};
+    }
+
     PutResult put_evicting(const Words key, uint64_t hash, const Value value) {
         if (!claim(value)) return {Put::not_taken};
         const PutResult result = make_room(key, hash, value);
@@ -455,8 +513,8 @@ class FlowMap {
         const Value value = hot_[n].value;
         table_.erase(hash(key), n);
         leave_indexes(n);
-        if constexpr (Traits::expires) wheel_->remove(*this, n);
-        free(n);
+        seq(n) = 0;
+        --size_;
         release(value);
         if constexpr (Spec::has_on_end) {
             ++depth_;
@@ -466,31 +524,16 @@ class FlowMap {
         return true;
     }
 
-    Handle allocate() {
-        ++size_;
-        if (unused_ == absent) return static_cast<Handle>(fresh_++);
-        const Handle n = unused_;  // the one that ended last: likely still in the cache
-        unused_ = cold_[n].link.next;
-        return n;
-    }
-    void free(Handle n) {
-        --size_;
-        cold_[n].seq = 0;
-        cold_[n].link.next = unused_;
-        unused_ = n;
-    }
-
     Spec spec_;
     const Clock& clock_;
+    uint64_t inserted_ = 0;  ///< insertions so far
     uint64_t capacity_;
     uint64_t seed_;
     bool collide_;
-    unsigned depth_ = 0;      ///< running on_end
-    uint64_t size_ = 0;       ///< entries in use
-    uint64_t inserted_ = 0;   ///< insertions so far
-    uint64_t fresh_ = 0;      ///< entries from here on were never used
-    Handle unused_ = absent;  ///< the first of a chain of entries that are free again
-    EntryTable table_;
+    unsigned depth_ = 0;    ///< running on_end
+    uint64_t size_ = 0;     ///< entries in use
+    uint32_t stamped_ = 0;  ///< the last stamp
+    PlaceTable table_;
     std::array<std::unique_ptr<EntryTable>, index_count> indexes_;
     MappedArray<Hot> hot_;
     MappedArray<Cold> cold_;

@@ -19,13 +19,19 @@ class Maglev {
   public:
     using Weighted = std::pair<T, uint64_t>;
 
-    /// The rows, with weights, from now on. `hash64(const T&)` is the SipHash of a row's canonical bytes. False, and
-    /// nothing has changed, if `size` is no prime below 2^32 or the weights add up to more than it (S12.5).
-    template <class Hash64>
-    bool replace(std::vector<Weighted> rows, Hash64&& hash64, uint64_t size) {
+    /// Can these be the rows of a table of `size` places? Not if `size` is no prime below 2^32 or the weights add up to
+    /// more than it (S12.5).
+    static bool acceptable(const std::vector<Weighted>& rows, uint64_t size) {
         u128 turns = 0;
         for (const auto& [value, weight] : rows) turns += weight;
-        if (turns > size || !is_prime(size)) return false;
+        return turns <= size && is_prime(size);
+    }
+
+    /// The rows, with weights, from now on. `hash64(const T&)` is the SipHash of a row's canonical bytes. False, and
+    /// nothing has changed, if they are not acceptable.
+    template <class Hash64>
+    bool replace(std::vector<Weighted> rows, Hash64&& hash64, uint64_t size) {
+        if (!acceptable(rows, size)) return false;
         std::vector<Taker> takers;
         std::vector<size_t> numbers;
         for (size_t i = 0; i < rows.size(); ++i) {

@@ -10,18 +10,22 @@
 
 namespace polysome {
 
-/// A fixed number of `T`s, all bytes zero at first. Pages are taken when first touched, huge ones (2 MiB) where the
-/// system grants them; nothing is reserved. Not copied, not moved. Throws std::bad_alloc if there is no address space.
+/// How an array is used: `random`, all of it; `front`, hardly more than its beginning, or from one end to the other.
+enum class Access : uint8_t { random, front };
+
+/// A fixed number of `T`s, all bytes zero at first. Pages are taken when first touched; nothing is reserved. Arrays of
+/// half a MiB or more with random access get huge pages (2 MiB) where the system grants them. Not copied, not moved.
+/// Throws std::bad_alloc if there is no address space.
 template <class T>
 class MappedArray {
     static_assert(std::is_trivially_destructible_v<T>);
 
   public:
-    explicit MappedArray(size_t size) : size_(size) {
+    explicit MappedArray(size_t size, Access access = Access::random) : size_(size) {
         constexpr size_t page = 4096;
         if (size > (SIZE_MAX - 2 * huge) / sizeof(T)) throw std::bad_alloc();
         const size_t bytes = size * sizeof(T);
-        const bool large = bytes >= huge;
+        const bool large = bytes >= huge / 4 && access == Access::random;
         mapped_ = large ? (bytes + huge - 1) / huge * huge + huge : (bytes + page) / page * page;
         base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base_ == MAP_FAILED) throw std::bad_alloc();

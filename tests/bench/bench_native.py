@@ -3,12 +3,22 @@
     python tests/bench/bench_native.py [--nf NAME]... [--flows N]... [--distribution uniform|zipf]... [--out FILE.json]
                                        [--build FOLDER] [--seconds S] [--repetitions N]
 
-One core, whole packets of 64 bytes in memory, batches of 32. Each row is a process of its own, in which the columns
-take turns; medians are shown. `generated` is what `polysome compile` makes of examples/NAME; `hand` is the same network
-function on DPDK's rte_hash (tests/bench/native/hand); both get the same packets, have room for as many flows, and are
-checked against each other first. `limit` is reading one random line of 64 bytes per packet, 32 at a time, of as much
-memory as the generated code takes for its flows. Rows flow_map and flow_map_insert are the flow map alone: lookups with
-refresh, and inserts with as many entries ending. Only ratios say anything about other machines.
+One core, packets of 64 bytes in memory, batches of 32. Each row is a process of its own, in which the columns take
+turns; medians are shown.
+
+  generated  what `polysome compile` makes of examples/NAME, on whole packets
+  fields     the same on the frames of a switch that keeps the packets: fields come in, edits go out
+  hand       the same network function on DPDK's rte_hash (native/hand)
+  limit      reading one random line of 64 bytes per packet, 32 at a time, of as much memory as `generated` takes
+  fastclick  what is nearest of FastClick's own elements (native_fastclick.py says how near), in a process of its own
+             right after the others; only if FASTCLICK_DIR says where FastClick is installed
+
+All get the same packets and have room for as many flows; the first three are checked against each other first. Speeds
+include the copying of the packets, which alone runs at `source_mpps` (`fastclick_source_mpps`: FastClick's packets).
+Bytes per flow: what the process grew by while flows were opened, for generated and hand-written code, and what the
+generated code says of its maps. Rows flow_map and flow_map_insert are the flow map alone: lookups with refresh, and
+inserts with as many entries ending. Rows that memory is too short for are left out, which is said. Only ratios say
+anything about other machines.
 
 Exit codes: 0 fine, 1 a row failed, 2 wrong arguments, 3 something is not installed.
 """
@@ -18,204 +28,33 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from native_build import ROOT, build, missing, programs
+from native_fastclick import FastClick
+from native_nfs import NFS, resized
+
 from polysome.backends.nf_cpp.config_blob import encode
-from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.sizes import sizes
-from polysome.backends.nf_cpp.types_code import Unsupported
 from polysome.config.load import load_config
 from polysome.ir import program as ir
-from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = Path(__file__).resolve().parent / "native"
 FLOWS = (1 << 16, 1 << 20, 1 << 23)
 DISTRIBUTIONS = ("uniform", "zipf")
-
-PORTS_PER_ADDRESS = 65536 - 1024
-BACKENDS, PLANS, RULES = 16, 1000, 1000
-
-
-@dataclass(frozen=True)
-class Config:
-    """What an NF is configured with: text of config files by `--config` argument, and the same as rows of numbers.
-
-    `files` has `""` for a TOML file, else the table's name for a CSV file. `rows` is what hand/NAME.cpp reads.
-    """
-
-    files: dict[str, str]
-    rows: Sequence[tuple[int, ...]]
-
-
-# ---------------------------------------------------------------- what the network functions are configured with
-
-
-def ipv4(value: int) -> str:
-    return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
-
-
-def mac(value: int) -> str:
-    return value.to_bytes(6, "big").hex(":")
-
-
-def subscriber(flow: int) -> int:
-    """The source address of a flow (native/traffic.hpp)."""
-    return 10 << 24 | flow * 0x9E3779B1 & 0xFFFFFF
-
-
-def load_balancer(program: ir.Program, flows: int) -> Config:
-    servers = program.ports.index("servers")
-    rows = [(0x0A000101 + i, 0x020000000B01 + i, servers) for i in range(BACKENDS)]
-    lines = [f'  {{ ip = "{ipv4(ip)}", mac = "{mac(m)}", uplink = "servers" }},' for ip, m, _ in rows]
-    return Config({"": "\n".join(["backends = [", *lines, "]"])}, rows)
-
-
-def nat(program: ir.Program, flows: int) -> Config:
-    """As many addresses as the flows need, half of which are TCP and half UDP."""
-    addresses = [0x64400000 + i for i in range(-(-flows // 2 // PORTS_PER_ADDRESS))]
-    return Config({"": f"pool_addresses = {json.dumps([ipv4(a) for a in addresses])}"}, [(a,) for a in addresses])
-
-
-def firewall(program: ir.Program, flows: int) -> Config:
-    return Config({}, [])
-
-
-def policer(program: ir.Program, flows: int) -> Config:
-    """Most have the example's default plan, some one of their own: kbit/s and kB."""
-    default = (200, 4, 400, 8)
-    own = {subscriber(flow): (10_000 + flow, 64, 20_000 + flow, 128) for flow in range(PLANS)}
-    cir, cbs, pir, pbs = default
-    toml = f'default_plan = {{ cir = "{cir}Kbps", cbs = "{cbs}KB", pir = "{pir}Kbps", pbs = "{pbs}KB" }}'
-    lines = [f"{ipv4(a)},{cir}Kbps,{cbs}KB,{pir}Kbps,{pbs}KB" for a, (cir, cbs, pir, pbs) in own.items()]
-    rows = [
-        (a, 1000 * cir, 1000 * cbs, 1000 * pir, 1000 * pbs) for a, (cir, cbs, pir, pbs) in {0: default, **own}.items()
-    ]
-    return Config({"": toml, "plans": "\n".join(["key,cir,cbs,pir,pbs", *lines])}, rows)
-
-
-def telemetry(program: ir.Program, flows: int) -> Config:
-    own, collector = (0x020000000003, 0xC0000209), (0x020000000009, 0xC000020A)
-    toml = (
-        f'[exporter]\nmac = "{mac(own[0])}"\nip = "{ipv4(own[1])}"\n'
-        f'collector_mac = "{mac(collector[0])}"\ncollector_ip = "{ipv4(collector[1])}"\nport = 9900\n'
-    )
-    return Config({"": toml}, [(*own, *collector, 9900)])
-
-
-def acl(program: ir.Program, flows: int) -> Config:
-    """Rules as a site has them: from a network, to a network, to a service; the last permits all that is left."""
-    choice = random.Random(1)
-    csv, rows = ["from,src,dst,protocol,sport,dport,effect,counter"], []
-    for i in range(RULES - 1):
-        src_length, dst_length = choice.choice((0, 16, 20, 24, 28, 32)), choice.choice((15, 20, 24, 28, 32))
-        src = subscriber(choice.randrange(1 << 24)) >> 32 - src_length << 32 - src_length
-        dst = 0xC6120000 + choice.randrange(1 << 17) >> 32 - dst_length << 32 - dst_length
-        if src_length == 0 and dst_length < 24:
-            src_length, src = 24, subscriber(choice.randrange(1 << 24)) >> 8 << 8
-        protocol, service = choice.choice((6, 17)), choice.choice((22, 25, 53, 80, 123, 443, 8080))
-        effect = choice.choice(("permit", "permit", "permit", "deny"))
-        from_ = f"::ffff:{ipv4(src)}/{96 + src_length}" if src_length else "*"
-        csv.append(f"inside,{from_},::ffff:{ipv4(dst)}/{96 + dst_length},{protocol},*,{service},{effect},{i % 255}")
-        permit = int(effect == "permit")
-        rows.append((0, src, src_length, dst, dst_length, protocol, 0, 65535, service, service, permit, i % 255))
-    csv.append("*,*,*,*,*,*,permit,255")
-    rows.append((2, 0, 0, 0, 0, 256, 0, 65535, 0, 65535, 1, 255))
-    return Config({"rules": "\n".join(csv)}, rows)
-
-
 FLOW_MAP = {"flow_map": "no", "flow_map_insert": "yes"}  # the flow map alone; is it inserts?
-NFS: dict[str, Callable[[ir.Program, int], Config]] = {
-    made.__name__: made for made in (load_balancer, nat, firewall, policer, telemetry, acl)
-}
+COLUMNS = ("generated", "fields", "hand", "limit", "source")
+
+# What a row takes at most: the tables of each column, and a trace of two packets per flow, whole and as fields.
+BYTES, BYTES_PER_FLOW = 1 << 29, 1100
 
 
-# ---------------------------------------------------------------- building
-
-
-def missing() -> str | None:
-    """What is not installed, and how to get it."""
-    packages = []
-    if shutil.which("clang++") is None:
-        packages += ["clang", "lld"]
-    elif shutil.which("ld.lld") is None:
-        packages.append("lld")
-    packages += [
-        package for tool, package in (("cmake", "cmake"), ("ninja", "ninja-build")) if shutil.which(tool) is None
-    ]
-    if shutil.which("pkg-config") is None:
-        packages += ["pkg-config", "libdpdk-dev", "libbenchmark-dev"]
-    else:
-        libraries = (("libdpdk", "libdpdk-dev"), ("benchmark", "libbenchmark-dev"))
-        packages += [p for name, p in libraries if subprocess.run(["pkg-config", "--exists", name]).returncode != 0]
-    if not packages:
-        return None
-    return f"the native bench needs {', '.join(packages)}. Debian, Ubuntu: apt install {' '.join(packages)}"
-
-
-def programs(names: Sequence[str]) -> dict[str, ir.Program]:
-    """The examples, checked."""
-    return {name: check(ROOT / "examples" / name / f"{name}.nf", Report()) for name in names}
-
-
-def write_generated(checked: dict[str, ir.Program], folder: Path) -> None:
-    """NAME.hpp of each; files whose text stays the same are left alone, so that nothing is built twice."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, program in checked.items():
-        path = folder / f"{name}.hpp"
-        try:
-            text = generate(program)
-        except Unsupported as error:
-            print(f"{name} has no generated code: {error}", file=sys.stderr)
-            path.unlink(missing_ok=True)
-            continue
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-
-
-def build(checked: dict[str, ir.Program], folder: Path) -> bool:
-    """Builds a program for each; prints what the compiler says if one does not build."""
-    write_generated(checked, folder / "generated")
-    configure = [
-        "cmake",
-        "-G",
-        "Ninja",
-        "-S",
-        str(SOURCE),
-        "-B",
-        str(folder),
-        f"-DGENERATED_DIR={folder / 'generated'}",
-    ]
-    environment = {**os.environ, "CXX": os.environ.get("CXX", "clang++")}
-    targets = [*(f"bench_{name}" for name in checked), "bench_table"]
-    for command in (configure, ["ninja", "-C", str(folder), *targets]):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            print(done.stdout + done.stderr, file=sys.stderr)
-            return False
-    return True
-
-
-# ---------------------------------------------------------------- running
-
-
-def resized(program: ir.Program, flows: int) -> ir.Program:
-    """The same with room for so many flows in each of its maps."""
-    state = {
-        name: replace(decl, capacity=flows) if isinstance(decl, ir.MapDecl) else decl
-        for name, decl in program.state.items()
-    }
-    return replace(program, state=state)
+# ---------------------------------------------------------------- a row
 
 
 def command_of(name: str, program: ir.Program | None, flows: int, distribution: str, scratch: Path) -> list[str]:
@@ -239,7 +78,12 @@ def command_of(name: str, program: ir.Program | None, flows: int, distribution: 
 
 
 def run_row(
-    name: str, program: ir.Program | None, flows: int, distribution: str, options: argparse.Namespace
+    name: str,
+    program: ir.Program | None,
+    flows: int,
+    distribution: str,
+    options: argparse.Namespace,
+    fastclick: FastClick | None,
 ) -> dict[str, Any] | None:
     """One row, or None if its program fails; then it has said why."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -255,46 +99,90 @@ def run_row(
             print(f"{name}, {flows} flows, {distribution}: ended with code {done.returncode}", file=sys.stderr)
             print(done.stderr, file=sys.stderr)
             return None
-        return row(name, flows, distribution, json.loads(out.read_text(encoding="utf-8")))
+        found = row(name, flows, distribution, json.loads(out.read_text(encoding="utf-8")))
+    if fastclick is not None and program is not None:
+        found |= fastclick.run(name, NFS[name](program, flows), flows, distribution)
+    return found
 
 
 def row(name: str, flows: int, distribution: str, said: dict[str, Any]) -> dict[str, Any]:
     """One object from what Google Benchmark says: medians over the repetitions."""
     found: dict[str, Any] = {"nf": name, "flows": flows, "distribution": distribution}
-    for column in ("generated", "hand", "limit", "source"):
+    for column in COLUMNS:
         runs = [b for b in said["benchmarks"] if b["run_type"] == "iteration" and b["run_name"] == column]
         if runs:
             found[f"{column}_mpps"] = round(statistics.median(b["packets"] for b in runs) / 1e6, 3)
             # Cycles that this process had: another one's do not count.
             own = [b["cycles"] * b["cpu_time"] / b["real_time"] for b in runs]
             found[f"{column}_cycles"] = round(statistics.median(own), 1)
-    for column in ("generated", "hand"):
-        if f"{column}_bytes" in said["context"]:
-            found[f"{column}_bytes_per_flow"] = round(int(said["context"][f"{column}_bytes"]) / flows, 1)
-    found["sent"] = float(said["context"].get("sent", 1))
+    context = said["context"]
+    for member, key in (
+        ("generated_rss_per_flow", "generated_bytes"),
+        ("hand_rss_per_flow", "hand_bytes"),
+        ("generated_memory_per_flow", "generated_memory"),
+    ):
+        if key in context:
+            found[member] = round(int(context[key]) / flows, 1)
+    if "generated_bytes_per_entry" in context:
+        found["generated_bytes_per_entry"] = int(context["generated_bytes_per_entry"])
+    found["sent"] = float(context.get("sent", 1))
     return found
 
 
-HEADER = (
-    f"{'nf':<16}{'flows':>8} {'distr.':<8}{'generated':>15}{'hand':>15}{'limit':>15}{'gen/hand':>9}{'gen/limit':>10}"
-    f"{'bytes/flow':>13}\n{'':<33}" + "    Mpps cycles" * 3 + f"{'':>19}{'gen':>7}{'hand':>6}"
+# ---------------------------------------------------------------- the table
+
+RATIOS = (
+    ("gen/hand", "generated_mpps", "hand_mpps"),
+    ("gen/fc", "generated_mpps", "fastclick_mpps"),
+    ("flds/fc", "fields_mpps", "fastclick_mpps"),
+    ("gen/lim", "generated_mpps", "limit_mpps"),
 )
+SPEEDS = ("generated", "fields", "hand", "fastclick", "limit")
+SIZES = (("gen", "generated_rss_per_flow"), ("says", "generated_memory_per_flow"), ("hand", "hand_rss_per_flow"))
+
+
+def header() -> str:
+    """The table's two lines above the first row."""
+    first = f"{'':<33}" + "".join(f"{column:>14}" for column in SPEEDS) + f"{'':>{9 * len(RATIOS)}}  bytes per flow"
+    second = f"{'nf':<16}{'flows':>8} {'distr.':<8}" + f"{'Mpps':>8}{'cyc.':>6}" * len(SPEEDS)
+    return f"{first}\n{second}" + "".join(f"{r:>9}" for r, _, _ in RATIOS) + "".join(f"{s:>6}" for s, _ in SIZES)
 
 
 def shown(found: dict[str, Any]) -> str:
-    """A line of the table."""
+    """A line of the table; what was not measured is a dash."""
     cells = [f"{found['nf']:<16}{found['flows']:>8} {found['distribution']:<8}"]
-    for column in ("generated", "hand", "limit"):
+    for column in SPEEDS:
         mpps, cycles = found.get(f"{column}_mpps"), found.get(f"{column}_cycles")
-        cells.append(f"{'-':>15}" if mpps is None else f"{mpps:>8.2f}{cycles:>7.0f}")
-    if "generated_mpps" in found:
-        cells.append(f"{found['generated_mpps'] / found['hand_mpps']:>9.2f}")
-        cells.append(f"{found['generated_mpps'] / found['limit_mpps']:>10.3f}")
-        cells.append(f"{found['generated_bytes_per_flow']:>7.0f}")
-    else:
-        cells.append(f"{'-':>9}{'-':>10}{'-':>7}")
-    cells.append(f"{found['hand_bytes_per_flow']:>6.0f}")
+        cells.append(f"{'-':>14}" if mpps is None else f"{mpps:>8.2f}{cycles:>6.0f}")
+    for _, above, below in RATIOS:
+        known = above in found and below in found
+        cells.append(f"{found[above] / found[below]:>9.2f}" if known else f"{'-':>9}")
+    cells += [f"{found[member]:>6.0f}" if member in found else f"{'-':>6}" for _, member in SIZES]
     return "".join(cells)
+
+
+# ---------------------------------------------------------------- all rows
+
+
+def free_bytes() -> int:
+    """Memory that can be had now."""
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def short_of_memory(name: str, flows: int, distribution: str) -> bool:
+    """Says so if there is too little memory for a row."""
+    needed, free = BYTES + flows * BYTES_PER_FLOW, free_bytes()
+    if needed <= free:
+        return False
+    print(
+        f"{name}, {flows} flows, {distribution}: left out, as it may need {needed / 2**30:.1f} GiB of memory and "
+        f"{free / 2**30:.1f} GiB are free",
+        file=sys.stderr,
+    )
+    return True
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -313,33 +201,42 @@ def parse_arguments() -> argparse.Namespace:
     return given
 
 
+def wanted(options: argparse.Namespace) -> list[tuple[str, int, str]]:
+    """NF, flows and distribution of each row."""
+    rows = []
+    for name in options.nf or (*NFS, *FLOW_MAP):
+        # New flows have no distribution.
+        distributions = ("uniform",) if name == "flow_map_insert" else options.distribution or DISTRIBUTIONS
+        rows += [(name, flows, each) for flows in options.flows or FLOWS for each in distributions]
+    return rows
+
+
 def main() -> int:
     options = parse_arguments()
     lacks = missing()
     if lacks is not None:
         print(lacks, file=sys.stderr)
         return 3
-    names = options.nf or (*NFS, *FLOW_MAP)
-    checked = programs([name for name in names if name in NFS])
-    if not build(checked, options.build):
+    rows = wanted(options)
+    checked = programs([name for name in dict.fromkeys(name for name, _, _ in rows) if name in NFS])
+    if not build(checked, options.build, alone=any(name in FLOW_MAP for name, _, _ in rows)):
         return 1
-    rows, failed = [], False
-    print(HEADER)
-    for name in names:
-        for flows in options.flows or FLOWS:
-            # New flows have no distribution.
-            distributions = ("uniform",) if name == "flow_map_insert" else options.distribution or DISTRIBUTIONS
-            for distribution in distributions:
-                found = run_row(name, checked.get(name), flows, distribution, options)
-                if found is None:
-                    failed = True
-                    continue
-                rows.append(found)
-                print(shown(found), flush=True)
-                if options.out is not None:
-                    options.out.parent.mkdir(parents=True, exist_ok=True)
-                    options.out.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
-    return int(failed)
+    fastclick = FastClick.installed(options.build, options.seconds, options.repetitions) if checked else None
+    print(header())
+    found, failed = [], False
+    for name, flows, distribution in rows:
+        if short_of_memory(name, flows, distribution):
+            continue
+        one = run_row(name, checked.get(name), flows, distribution, options, fastclick)
+        if one is None:
+            failed = True
+            continue
+        found.append(one)
+        print(shown(one), flush=True)
+        if options.out is not None:
+            options.out.parent.mkdir(parents=True, exist_ok=True)
+            options.out.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return int(failed or (fastclick is not None and fastclick.failed))
 
 
 if __name__ == "__main__":

@@ -16,10 +16,30 @@ Matcher prefix(Prefix prefix) { return {.kind = Matcher::Kind::prefix, .prefix =
 
 using Rows = std::vector<AclRow<std::string>>;
 
+template <class V, size_t Components>
+const V* get_of(const Acl<V>& acl, const std::vector<u128>& key, const std::vector<uint8_t>& widths) {
+    u128 components[Components];
+    uint8_t bits[Components];
+    std::copy_n(key.begin(), Components, components);
+    std::copy_n(widths.begin(), Components, bits);
+    return acl.get(components, bits);
+}
+
+/// The same for keys of 1 to 11 components.
+template <class V>
+const V* get(const Acl<V>& acl, const std::vector<u128>& key, const std::vector<uint8_t>& widths) {
+    const auto any_of = [&]<size_t... I>(std::index_sequence<I...>) {
+        const V* found = nullptr;
+        ((key.size() == I + 1 ? void(found = get_of<V, I + 1>(acl, key, widths)) : void()), ...);
+        return found;
+    };
+    return any_of(std::make_index_sequence<11>());
+}
+
 std::string found(const Rows& rows, std::vector<u128> key, std::vector<uint8_t> widths) {
     Acl<std::string> acl;
     acl.replace(rows);
-    const std::string* value = acl.get(key, widths);
+    const std::string* value = get(acl, key, widths);
     return value == nullptr ? "" : *value;
 }
 
@@ -32,7 +52,8 @@ TEST(Acl, S11_1_allMatchersMatch) {
     EXPECT_EQ(found(rows, {0x0a000001, 5, 17, 80}, widths), "");
     EXPECT_EQ(found(rows, {0x0a000001, 5, 6, 79}, widths), "");
     EXPECT_EQ(found(rows, {0x0a000001, 5, 6, 91}, widths), "");
-    EXPECT_EQ(found(rows, {0x0a000001, 5, 6, 80}, {128, 32, 8, 16}), "");  // the other family
+    EXPECT_EQ(found(rows, {0x0a000001, 5, 6, 80}, {128, 32, 8, 16}),
+              "");  // the other family
 }
 
 TEST(Acl, S11_2_firstMatchByPriorityThenFileOrder) {
@@ -51,6 +72,25 @@ TEST(Acl, S11_1_anEmptyRangeMatchesNothingAndTheHighestNumberBelongsToARange) {
     EXPECT_EQ(found({{{range(5, 4)}, 0, "none"}}, {5}, {8}), "");
     EXPECT_EQ(found({{{range(5, ~u128{0})}, 0, "all"}}, {~u128{0}}, {128}), "all");
     EXPECT_EQ(found({{{prefix({0, 128, 0})}, 0, "all"}}, {~u128{0}}, {128}), "all");
+}
+
+/// Looks every key up in the table and in the rows, one after the other.
+void compare(std::vector<AclRow<size_t>> rows, const std::vector<std::vector<u128>>& keys,
+             const std::vector<uint8_t>& widths) {
+    Acl<size_t> acl;
+    acl.replace(rows);
+    std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.priority > b.priority; });
+    for (const auto& key : keys) {
+        const auto matches = [&](const AclRow<size_t>& row) {
+            for (size_t c = 0; c < key.size(); ++c)
+                if (!row.matchers[c].matches(key[c], widths[c])) return false;
+            return true;
+        };
+        const auto best = std::find_if(rows.begin(), rows.end(), matches);
+        const size_t* got = get(acl, key, widths);
+        ASSERT_EQ(got == nullptr, best == rows.end());
+        ASSERT_TRUE(got == nullptr || *got == best->value);
+    }
 }
 
 Matcher matcher(std::mt19937_64& random, unsigned width) {
@@ -84,24 +124,111 @@ TEST(Acl, S11_2_doesWhatASearchDoes) {
                 // Far down in a large table few rows match, so that the search has to go there.
                 if (count > 300) rows[i].matchers[0] = exact(random() % 4000);
             }
-            Acl<size_t> acl;
-            acl.replace(rows);
-            std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.priority > b.priority; });
-            for (int look = 0; look < 300; ++look) {
-                std::vector<u128> key;
+            std::vector<std::vector<u128>> keys(300);
+            for (auto& key : keys)
                 for (size_t c = 0; c < components; ++c) key.push_back(random() % (c == 0 && count > 300 ? 4000 : 60));
-                const auto matches = [&](const AclRow<size_t>& row) {
-                    for (size_t c = 0; c < components; ++c)
-                        if (!row.matchers[c].matches(key[c], widths[c])) return false;
-                    return true;
-                };
-                const auto best = std::find_if(rows.begin(), rows.end(), matches);
-                const size_t* got = acl.get(key, widths);
-                ASSERT_EQ(got == nullptr, best == rows.end());
-                ASSERT_TRUE(got == nullptr || *got == best->value);
-            }
+            compare(rows, keys, widths);
         }
     }
+}
+
+constexpr u128 mapped = u128{0xffff} << 32;  // ::ffff:0.0.0.0
+
+TEST(Acl, S11_1_prefixesOfEveryLengthAlsoIPv4Mapped) {
+    std::mt19937_64 random(12);
+    const auto address = [&]() -> u128 {
+        const u128 six = static_cast<u128>(0x20010db8'00000000 | random() % 4) << 64 | random();
+        return random() % 3 == 0 ? six : mapped | static_cast<uint32_t>(random() % 2 == 0 ? random() % 512 : random());
+    };
+    for (const uint8_t bits : {uint8_t{32}, uint8_t{128}}) {
+        std::vector<AclRow<size_t>> rows;
+        std::vector<std::vector<u128>> keys;
+        for (unsigned length = 0; length <= bits; ++length) {
+            for (int i = 0; i < 4; ++i) {
+                const auto network = [&](unsigned kept) {
+                    const u128 value = bits == 32 ? static_cast<uint32_t>(address()) : address();
+                    const unsigned open = bits - kept;
+                    return prefix({open == 128 ? 0 : value >> open << open, bits, static_cast<uint8_t>(kept)});
+                };
+                rows.push_back({{network(length), network(static_cast<unsigned>(random() % 20)), any}, 0, rows.size()});
+                rows.back().priority = static_cast<int64_t>(length);  // the longest wins
+                const uint16_t low = static_cast<uint16_t>(random());
+                if (i % 2 == 0) rows.back().matchers[2] = range(low, low + random() % 30'000);
+                const Prefix& source = rows.back().matchers[0].prefix;
+                for (const u128 near : {source.value, source.value - 1, source.value + 1, address()})
+                    for (int port = 0; port < 4; ++port)
+                        keys.push_back({bits == 32 ? static_cast<uint32_t>(near) : near,
+                                        bits == 32 ? static_cast<uint32_t>(address()) : address(), random() % 65536});
+            }
+        }
+        compare(rows, keys, {bits, bits, 16});
+        compare(rows, keys, {128, 128, 16});  // of another family, if bits is 32
+    }
+}
+
+TEST(Acl, S11_2_portsAsAccessListsHaveThem) {
+    std::mt19937_64 random(13);
+    for (const size_t count : {20u, 700u, 1600u, 3000u}) {
+        std::vector<AclRow<size_t>> rows;
+        std::vector<std::vector<u128>> keys;
+        const auto ports = [&]() -> Matcher {
+            switch (random() % 5) {
+                case 0:
+                    return any;
+                case 1:
+                    return range(1024, 65535);
+                case 2:
+                    return range(0, 1023);
+                case 3:
+                    return range(16'380 + random() % 9, 16'380 + random() % 20);
+                default:
+                    return exact(random() % 400);
+            }
+        };
+        for (size_t i = 0; i < count; ++i) {
+            const auto open = static_cast<unsigned>(random() % 12);
+            const u128 network = mapped | (0x0a000000u + random() % 4096) >> open << open;
+            const Matcher source = prefix({network, 128, static_cast<uint8_t>(128 - open)});
+            rows.push_back(
+                {{source, random() % 3 ? any : source, random() % 2 ? exact(6) : any, ports(), ports()}, 0, i});
+            keys.push_back({mapped | (0x0a000000u + random() % 4096), network, random() % 3 + 5, random() % 400,
+                            random() % 2 ? random() % 65536 : 16'370 + random() % 30});
+        }
+        compare(rows, keys, {128, 128, 8, 16, 16});
+    }
+}
+
+TEST(Acl, S11_2_manyComponentsOfManyClasses) {
+    std::mt19937_64 random(14);
+    constexpr size_t components = 11;
+    std::vector<AclRow<size_t>> rows(600);
+    std::vector<std::vector<u128>> keys(2000, std::vector<u128>(components));
+    for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].value = i;
+        for (size_t c = 0; c < components; ++c) {
+            const u128 low = static_cast<u128>(random()) << 48;
+            rows[i].matchers.push_back(random() % 4 == 0 ? any : range(low, low + (u128{random()} << 47)));
+        }
+    }
+    for (auto& key : keys) {
+        const auto& row = rows[random() % rows.size()];
+        for (size_t c = 0; c < components; ++c) key[c] = row.matchers[c].low + random();
+    }
+    compare(rows, keys, std::vector<uint8_t>(components, 128));
+}
+
+TEST(Acl, ARowIsReplaced) {
+    Acl<int> acl;
+    const std::vector<uint8_t> widths = {8};
+    const std::vector<u128> five = {5};
+    EXPECT_EQ(get(acl, five, widths), nullptr);
+    acl.replace({{{exact(5)}, 0, 1}});
+    EXPECT_EQ(*get(acl, five, widths), 1);
+    acl.replace({{{exact(5)}, 0, 2}, {{any}, 0, 3}});
+    EXPECT_EQ(*get(acl, five, widths), 2);
+    acl.replace({});
+    EXPECT_EQ(get(acl, five, widths), nullptr);
+    EXPECT_EQ(acl.size(), 0u);
 }
 
 TEST(Acl, RowsAreRead) {

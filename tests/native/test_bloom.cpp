@@ -33,5 +33,13 @@ TEST(Bloom, S7_4_whatWasAddedIsInAndFewOthersAre) {
     EXPECT_LT(wrong, 250);  // 200 are expected
 }
 
+TEST(Bloom, PrefetchingChangesNothing) {
+    Bloom bloom(100, 3);
+    for (const uint64_t hash : {uint64_t{0}, uint64_t{1} << 63, ~uint64_t{0}}) {
+        bloom.prefetch(hash);
+        EXPECT_FALSE(bloom.contains(hash));
+    }
+}
+
 }  // namespace
 }  // namespace polysome

@@ -60,5 +60,12 @@ TEST(CountMin, S6_5_neverBelowTheCountAndSeldomFarAbove) {
     EXPECT_LE(far, count.size() / 100);
 }
 
+TEST(CountMin, PrefetchingChangesNothing) {
+    CountMin sketch(4, 2);
+    sketch.add(A, 3);
+    for (const uint64_t hash : {A, B, C, most}) sketch.prefetch(hash);
+    EXPECT_EQ(sketch.estimate(A), 3u);
+}
+
 }  // namespace
 }  // namespace polysome

@@ -408,6 +408,31 @@ TEST(FlowMap, S1_17_a_set_is_a_map_without_values) {
     EXPECT_EQ(sizeof(HotEntry<SetSpec>), 8u);  // the key alone
 }
 
+/// Its last 8 bytes are padding.
+struct Padded {
+    u128 number = 0;
+    uint64_t more = 0;
+};
+struct PaddedSpec : Spec<HasIdle, evict> {
+    using Value = Padded;
+    uint64_t idle(const Words&, const Padded&) const { return 100; }
+    bool alive(const Padded&) const { return true; }
+    void on_end(const Words& key, const Padded&, End why) { world->log.push_back({name_of(why), 0, key[0], {}}); }
+};
+
+TEST(FlowMap, a_value_with_padding_overwrites_nothing) {
+    World world;
+    FlowMap<PaddedSpec> map(PaddedSpec{{&world}}, world.clock, 2, 1, false);
+    for (uint64_t key = 1; key <= 4; ++key) {
+        world.clock.now = key;
+        EXPECT_EQ(map.put({key}, map.hash({key}), {key, key}).what, Put::stored);
+        EXPECT_EQ(map.put({key}, map.hash({key}), {~u128{0}, key}).what, Put::stored);
+    }
+    EXPECT_EQ(map.items().size(), 2u);
+    EXPECT_EQ(map.next_due(1000), 103u);
+    EXPECT_EQ(world.log, (Log{{"evicted", 0, 1, {}}, {"evicted", 0, 2, {}}}));
+}
+
 TEST(FlowMap, S1_the_worked_table) {
     Bench<Spec<HasIdle, evict>> b;
     b.at(0).put(1, 1);
@@ -467,15 +492,6 @@ TEST(FlowMap, prefetching_reads_nothing_wrong) {
         b.map.index_prefetch_entry<0>(b.map.index_hash<0>({key}));
     }
     EXPECT_EQ(b.get(99), 99);
-}
-
-TEST(FlowMap, tags_match_alike_with_and_without_vectors) {
-    for (unsigned i = 0; i < 6561; ++i) {
-        alignas(16) uint16_t tags[8];
-        for (unsigned place = 0, rest = i; place < 8; ++place, rest /= 3)
-            tags[place] = static_cast<uint16_t>(rest % 3 * 0x7fff);
-        for (const uint16_t tag : {0, 0x7fff, 0xfffe}) EXPECT_EQ(match_tags(tags, tag), match_tags_portable(tags, tag));
-    }
 }
 
 }  // namespace

@@ -55,8 +55,16 @@ TEST(Lpm, S10_3_aPrefixTwiceIsRefused) {
     ASSERT_TRUE(table.replace(rows()));
     auto more = rows();
     more.push_back({net(10, 1, 16), "again"});
+    EXPECT_FALSE(Lpm<std::string>::acceptable(more));
     EXPECT_FALSE(table.replace(more));
     EXPECT_EQ(found(table, 0x0a010203, 32), "ten one");
+    more.back().first.length = 17;
+    EXPECT_TRUE(Lpm<std::string>::acceptable(more));
+    EXPECT_TRUE(table.replace(more));
+    EXPECT_EQ(found(table, 0x0a010203, 32), "again");
+    ASSERT_TRUE(table.replace({}));
+    EXPECT_EQ(found(table, 0x0a010203, 32), "");
+    EXPECT_EQ(found(table, doc, 128), "");
 }
 
 /// Addresses that share many bits, so that prefixes nest and neighbour.
@@ -71,7 +79,7 @@ u128 address(std::mt19937_64& random, unsigned bits) {
 TEST(Lpm, S10_1_doesWhatASearchDoes) {
     std::mt19937_64 random(10);
     for (const size_t count : {0u, 1u, 2u, 10u, 100u, 600u}) {
-        for (int round = 0; round < 6; ++round) {
+        for (int round = 0; round < 8; ++round) {
             std::map<Prefix, size_t> unique;
             while (unique.size() < count) {
                 const auto bits = static_cast<uint8_t>(random() % 2 == 0 ? 32 : 128);

@@ -59,6 +59,15 @@ TEST(Maglev, S12_5_errors) {
     EXPECT_TRUE(table.replace({{B0, 1}}, itself, 2));
 }
 
+TEST(Maglev, S12_5_whatIsAcceptableIsKnownBefore) {
+    EXPECT_TRUE(Table::acceptable({}, 7));
+    EXPECT_TRUE(Table::acceptable({{B0, 4}, {B1, 3}}, 7));
+    EXPECT_FALSE(Table::acceptable({{B0, 4}, {B1, 4}}, 7));
+    EXPECT_FALSE(Table::acceptable({{B0, NEVER}, {B1, 8}}, 7));
+    for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{9}, uint64_t{4294967311}})
+        EXPECT_FALSE(Table::acceptable({}, size));
+}
+
 TEST(Maglev, S12_6_sharesAreEven) {
     Rows rows;
     for (uint64_t row = 0; row < 10; ++row) rows.emplace_back(row, 1 + row % 3);

@@ -40,6 +40,7 @@ from polysome.testing.history import LENGTH, plain
 from polysome.testing.options import RunOptions, Unsupported
 from polysome.testing.record import Record
 from polysome.testing.spec import Spec
+from polysome.testing.spec import load as read_spec
 from polysome.testing.trace import Trace
 
 INTERP, NATIVE = ENGINES["interp"], ENGINES["native"]
@@ -202,6 +203,33 @@ def test_what_happened_before_a_failure_is_kept() -> None:
             running.arrive([(a.port, a.time, a.data) for a in trace.arrivals])
         kinds = {happened.kind for happened in running.records()}
     assert Kind.decided in kinds
+
+
+ROUTED = """
+use net.l4;
+nf routed {
+  port a, b;
+  config way: port = a;
+  config routes: lpm<ipv4, port>;
+  on packet { send way; }
+}
+"""
+
+
+def test_a_config_of_which_one_item_is_wrong_changes_nothing(tmp_path: Path) -> None:
+    """Rows that the compiler refuses can come from elsewhere; items before and behind them stay too."""
+    path = tmp_path / "routed.nf"
+    path.write_text(ROUTED, encoding="utf-8")
+    spec = read_spec(path)
+    row = "20 08 0000000000000000000000000a000000 0001"
+    wrong = bytes.fromhex(f"0000 0001 0001 00000002 {row} {row}")  # way = b, then two rows of one prefix
+    with Running(load(_built(spec)), b"", sizes(spec.program), batch=1) as running:
+        running.arrive([(0, 5, bytes(60))])
+        with pytest.raises(Failed, match="malformed"):
+            running.change_at(6, wrong)
+            running.arrive([(0, 7, bytes(60))])
+        left = [happened.number for happened in running.records() if happened.kind == Kind.left]
+    assert left == [0, 0]
 
 
 @cache

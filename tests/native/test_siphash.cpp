@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <vector>
 
 #include "nf/siphash.hpp"
 
@@ -25,6 +26,40 @@ TEST(SipHash, S5_1_theReferenceVectors) {
 TEST(SipHash, S5_2_bothHalvesOfTheSeedCount) {
     const uint8_t byte = 0;
     EXPECT_NE(siphash(1, &byte, 1), siphash(u128{1} << 64, &byte, 1));
+}
+
+/// The definition, byte by byte.
+uint64_t defined(u128 key, const std::vector<uint8_t>& message) {
+    std::array<uint64_t, 4> v = {0x736f6d6570736575, 0x646f72616e646f6d, 0x6c7967656e657261, 0x7465646279746573};
+    for (size_t i = 0; i < 4; ++i) v[i] ^= static_cast<uint64_t>(i % 2 == 0 ? key : key >> 64);
+    const auto rounds = [&v](int n) {
+        for (; n > 0; --n) {
+            v[0] += v[1], v[1] = std::rotl(v[1], 13) ^ v[0], v[0] = std::rotl(v[0], 32);
+            v[2] += v[3], v[3] = std::rotl(v[3], 16) ^ v[2];
+            v[0] += v[3], v[3] = std::rotl(v[3], 21) ^ v[0];
+            v[2] += v[1], v[1] = std::rotl(v[1], 17) ^ v[2], v[2] = std::rotl(v[2], 32);
+        }
+    };
+    std::vector<uint8_t> padded = message;
+    padded.resize(message.size() / 8 * 8 + 7);
+    padded.push_back(static_cast<uint8_t>(message.size()));
+    for (size_t at = 0; at < padded.size(); at += 8) {
+        uint64_t word = 0;
+        for (size_t i = 8; i-- > 0;) word = word << 8 | padded[at + i];
+        v[3] ^= word, rounds(2), v[0] ^= word;
+    }
+    v[2] ^= 0xff, rounds(4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+TEST(SipHash, S5_1_messagesOfEveryLength) {
+    std::vector<uint8_t> message;
+    for (size_t size = 0; size < 300; ++size) {
+        ASSERT_EQ(siphash(reference_key(), message.data(), message.size()), defined(reference_key(), message));
+        message.push_back(static_cast<uint8_t>(size * 37 + 11));
+    }
+    EXPECT_EQ(siphash(7, message.data(), 37), defined(7, {message.begin(), message.begin() + 37}));
+    EXPECT_EQ(siphash(7, message.data(), 16), defined(7, {message.begin(), message.begin() + 16}));
 }
 
 TEST(SipHash, S5_5_places) {

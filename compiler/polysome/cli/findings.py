@@ -14,7 +14,8 @@ Sizes are bytes, times nanoseconds; `line` counts from 1, in `file`. Keys are on
 - `layouts`: per class number: `number`, `classes` (each a list of headers), `whole`, `fields` (`header` or null for the
   payload, `first`, `length`, `offset`), `edits` (`kind`, `name`, `length`, `offset`), `needs`.
 - `state`, `handlers`, `verdicts`, `schedule`: declarations with their memory, effects in program order, verdicts, and
-  the policy with `hold` (ns or null) and `formula`.
+  the policy with `hold` (ns or null) and `formula`. `memory` and `entry_bytes` (null: not whole bytes, or not entries)
+  of state are what a native NF takes when it is full, with all that finding and ending entries needs.
 - `cores`: `spreads` (several have work), `ports` (each `port`, `key` in words, null: core 0), `per_core` (state),
   `blockers` (each `state`, `reason`, `remedy`, `file`, `line`), `explanation` (sentences).
 """
@@ -29,7 +30,8 @@ from polysome.analysis.relevance import passing
 from polysome.analysis.shard_words import expression_text
 from polysome.analysis.sharding import sharding
 from polysome.analysis.sharding_text import handled, reasons
-from polysome.analysis.sizes import schedule_memory, settings, state_size
+from polysome.analysis.sizes import schedule_memory, settings
+from polysome.backends.nf_cpp.memory import state_size
 from polysome.cli import packet_findings as packets
 from polysome.cli.packet_findings import place_of
 from polysome.ir import program as ir
@@ -61,7 +63,7 @@ def findings(program: ir.Program) -> Data:
 
 
 def _state(program: ir.Program, decl: ir.AnyState) -> Data:
-    size = state_size(decl)
+    size = state_size(program, decl)
     ends: dict[str, ir.Timeout] = {}
     if isinstance(decl, ir.MapDecl):
         ends = {name: timeout for name, timeout in (("idle", decl.idle), ("age", decl.age)) if timeout is not None}

@@ -122,7 +122,7 @@ def _state(findings: Data) -> list[str]:
         entries = "" if state["entries"] is None else count(state["entries"])
         each = "" if state["entry_bytes"] is None else f"{state['entry_bytes']} B"
         rows.append([state["name"], state["kind"], entries, each, size(state["memory"]), _ends(state)])
-    return table(["state", "", "entries", "each", "memory", ""], rows, (2, 3, 4))
+    return table(["state", "", "entries", "each", "memory", "in a native NF"], rows, (2, 3, 4))
 
 
 def _ends(state: Data) -> str:

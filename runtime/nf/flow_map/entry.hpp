@@ -1,4 +1,4 @@
-/// How a flow map lays out its entries: what every packet reads in one place, bookkeeping in another.
+/// How a flow map lays out its entries: what every packet reads in one cache line, what does not fit elsewhere.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "nf/flow_map/wheel.hpp"
+#include "nf/types.hpp"
 
 namespace polysome {
 
@@ -54,38 +54,48 @@ struct FlowMapTraits {
                                          : (Spec::idle_max < Spec::age_max ? Spec::idle_max : Spec::age_max);
 };
 
-template <class Spec>
-struct FlowMapFields {
+/// What lookups read, in the order in which they do; `seq`, which they do not, is here if `with_seq`.
+template <class Spec, bool with_seq>
+struct HotFields {
     using Traits = FlowMapTraits<Spec>;
     typename Spec::Words key;
-    [[no_unique_address]] typename Spec::Value value;
     [[no_unique_address]] Optional64<Traits::keeps_used, 0> used;
     [[no_unique_address]] Optional64<Traits::keeps_written, 1> written;
     [[no_unique_address]] Optional64<Traits::keeps_idle, 2> idle;
     [[no_unique_address]] Optional64<Traits::keeps_age, 3> age;
+    [[no_unique_address]] Optional64<with_seq, 4> seq;  ///< insertion number + 1; 0 if unused
+    [[no_unique_address]] typename Spec::Value value;   ///< last, or what follows might lie in its padding
 };
 
 /// Bytes to align T to, so that one that fits a cache line never lies in two.
 template <class T>
 inline constexpr size_t line_alignment = sizeof(T) <= 64 ? std::bit_ceil(sizeof(T)) : alignof(T);
 
+template <class T>
+struct alignas(line_alignment<T>) LineAligned : T {};
+
+/// Is the insertion number with what lookups read? Only if there is room for nothing.
+template <class Spec>
+inline constexpr bool seq_is_hot = sizeof(LineAligned<HotFields<Spec, true>>) ==
+                                   sizeof(LineAligned<HotFields<Spec, false>>);
+
 /// The part of an entry that lookups read.
 template <class Spec>
-struct alignas(line_alignment<FlowMapFields<Spec>>) HotEntry : FlowMapFields<Spec> {};
+struct HotEntry : LineAligned<HotFields<Spec, seq_is_hot<Spec>>> {};
 
-/// The part that insertion and expiry need. Unused entries are chained by `link.next`.
+/// The part that only insertion and the end of an entry need; may be empty.
 template <class Spec>
 struct ColdEntry {
-    struct NoWords {};
-    using Words = std::conditional_t<FlowMapTraits<Spec>::keeps_index_words, typename Spec::Indexes, NoWords>;
+    template <int which>
+    struct Nothing {};
+    template <bool needed, class T, int which>
+    using Optional = std::conditional_t<needed, T, Nothing<which>>;
+    using Traits = FlowMapTraits<Spec>;
 
-    uint64_t seq;  ///< insertion number + 1; 0 if unused
-    WheelLink link;
-    [[no_unique_address]] std::conditional_t<(FlowMapTraits<Spec>::indexes > 0),
-                                             std::array<uint64_t, FlowMapTraits<Spec>::indexes>, NoWords>
-        index_hashes;
-    [[no_unique_address]] std::conditional_t<FlowMapTraits<Spec>::keeps_index_words, Words, Optional64<false, 4>>
-        index_words;
+    [[no_unique_address]] Optional64<!seq_is_hot<Spec>, 5> seq;
+    [[no_unique_address]] Optional<(Traits::indexes > 0), std::array<uint64_t, Traits::indexes>, 0> index_hashes;
+    [[no_unique_address]] Optional<Traits::keeps_index_words, typename Spec::Indexes, 1> index_words;
+    [[no_unique_address]] Optional<Traits::sinks, uint32_t, 2> stamp;  ///< of the note in the wheel that holds
 };
 
 }  // namespace polysome

@@ -9,12 +9,12 @@
 
 namespace polysome {
 
-/// An entry in a heap: `rank` is a lower bound of its rank, `seq` breaks ties. `ticket` is the user's.
+/// An entry in a queue: `rank` is a lower bound of its rank, `seq` breaks ties. `stamp` is the user's.
 struct Ranked {
     uint64_t rank;
     uint64_t seq;
     uint32_t entry;
-    uint32_t ticket;
+    uint32_t stamp;
 
     friend bool operator<(const Ranked& a, const Ranked& b) {
         return a.rank != b.rank ? a.rank < b.rank : a.seq < b.seq;
@@ -24,11 +24,11 @@ struct Ranked {
 /// A heap of at most `capacity` items, least first, four children to a node. push and pop are O(log n).
 class Heap {
   public:
-    explicit Heap(size_t capacity) : items_(capacity) {}
+    explicit Heap(size_t capacity, Access access) : items_(capacity, access) {}
 
     bool empty() const { return size_ == 0; }
     size_t size() const { return size_; }
-    size_t most() const { return most_; }  ///< the largest size so far
+    size_t bytes() const { return most_ * sizeof(Ranked); }  ///< at its largest so far
     const Ranked& top() const { return items_[0]; }
 
     void push(const Ranked& item) {
@@ -48,15 +48,11 @@ class Heap {
 
     void replace_top(const Ranked& item) { sink(0, item); }
 
-    /// Keeps those for which `keep(item)`, which may change an item's ticket. O(n).
+    /// Keeps those for which `keep(item)`. O(n).
     template <class Keep>
     void filter(Keep keep) {
-        size_t kept = 0;
-        for (size_t i = 0; i < size_; ++i) {
-            Ranked item = items_[i];
-            if (keep(item)) items_[kept++] = item;
-        }
-        size_ = kept;
+        const auto drop = [&](const Ranked& item) { return !keep(item); };
+        size_ = static_cast<size_t>(std::remove_if(items_.data(), items_.data() + size_, drop) - items_.data());
         if (size_ < 2) return;
         for (size_t at = (size_ - 2) / 4 + 1; at-- > 0;) sink(at, Ranked(items_[at]));
     }
@@ -83,21 +79,59 @@ class Heap {
     size_t most_ = 0;
 };
 
-/// How many items a heap of lower bounds may hold while `live` of them are current, before it is swept.
-constexpr size_t heap_limit(size_t live) { return 2 * live + 64; }
+/// At most `capacity` items that are taken out least first, after all have been put in. sort is O(n log n), O(n) if
+/// they came in order.
+class Run {
+  public:
+    explicit Run(size_t capacity) : items_(capacity, Access::front) {}
+
+    bool empty() const { return first_ == end_; }
+    size_t size() const { return end_ - first_; }
+    size_t bytes() const { return most_ * sizeof(Ranked); }  ///< at its largest so far
+    const Ranked& operator[](size_t i) const { return items_[first_ + i]; }
+    const Ranked& top() const { return items_[first_]; }
+
+    void append(const Ranked& item) {
+        items_[end_++] = item;
+        most_ = std::max(most_, end_);
+    }
+    void sort() {
+        Ranked *const from = items_.data() + first_, *const to = items_.data() + end_;
+        if (!std::is_sorted(from, to)) std::sort(from, to);
+    }
+    void pop() {
+        if (++first_ == end_) first_ = end_ = 0;
+    }
+    /// Keeps those for which `keep(item)`. O(n).
+    template <class Keep>
+    void filter(Keep keep) {
+        const auto drop = [&](const Ranked& item) { return !keep(item); };
+        const Ranked* const end = std::remove_if(items_.data() + first_, items_.data() + end_, drop);
+        end_ = static_cast<size_t>(end - items_.data());
+        if (empty()) first_ = end_ = 0;
+    }
+
+  private:
+    MappedArray<Ranked> items_;
+    size_t first_ = 0, end_ = 0;
+    size_t most_ = 0;
+};
+
+/// How many items a queue of lower bounds may hold while `live` of them hold, before it is swept.
+constexpr size_t note_limit(size_t live) { return 2 * live + 64; }
 
 /// Entries by (rank, seq) for ranks that only grow, at no cost, as long as an entry lives. `Store` has rank(entry) and
 /// seq(entry), which no two entries share ever; an entry whose seq is another has ended. push and first are
 /// O(log n) amortized over pushes and growths.
 class LazyHeap {
   public:
-    explicit LazyHeap(uint64_t capacity) : heap_(heap_limit(capacity) + 1) {}
+    explicit LazyHeap(uint64_t capacity) : heap_(note_limit(capacity) + 1, Access::random) {}
 
     /// Adds an entry; `live` are those that have not ended, this one among them.
     template <class Store>
     void push(const Store& store, uint32_t entry, size_t live) {
         heap_.push({store.use_rank(entry), store.seq(entry), entry, 0});
-        if (heap_.size() > heap_limit(live))
+        if (heap_.size() > note_limit(live))
             heap_.filter([&](const Ranked& item) { return store.seq(item.entry) == item.seq; });
     }
 
@@ -117,7 +151,7 @@ class LazyHeap {
         }
     }
 
-    size_t bytes() const { return heap_.most() * sizeof(Ranked); }
+    size_t bytes() const { return heap_.bytes(); }
 
   private:
     Heap heap_;

@@ -1,81 +1,52 @@
 /// The timing wheel of a flow map: which entry is due first.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "nf/flow_map/heap.hpp"
+#include "nf/flow_map/slots.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
 
-/// Where an entry is in the wheel; at first `{0, WheelLink::nowhere}`.
-struct WheelLink {
-    static constexpr uint32_t last = UINT32_MAX;          ///< `next` of the last in a slot
-    static constexpr uint32_t in_heap = UINT32_MAX - 1;   ///< `next`; `prev` is the ticket
-    static constexpr uint32_t nowhere = UINT32_MAX - 2;   ///< `next`
-    static constexpr uint32_t first = uint32_t{1} << 31;  ///< `prev` of the first in a slot: first + slot
-
-    uint32_t prev;
-    uint32_t next;
-};
-
-/// Entries by (rank, seq), where ranks are times that grow at no cost: every entry is held by a lower bound of its
-/// rank.
+/// Entries by (rank, seq), where ranks are times that grow at no cost: of every entry there is a note by a lower bound
+/// of its rank.
 ///
-/// A ring of slots, each a doubly linked list of the entries whose bound is in its stretch of time; slots whose time
-/// has come are emptied into a heap, which is exact. `Store` has link(entry), rank(entry), seq(entry) and touch(entry),
-/// which prefetches what rank reads. An entry of rank NEVER is not held. Adding and removing are O(1), first O(1) if
-/// nothing has that rank; all else is O(log n) amortized over additions and growths, n those of one slot. Memory is
-/// bounded by the capacity.
+/// A ring of slots, each with the notes whose bound is in its stretch of time. A slot whose time has come is opened:
+/// what is due within it becomes the run, in order; entries that are added too late for that go to a heap. Notes are
+/// not removed: a note whose stamp is not its entry's is passed over when it turns up, and all such are swept when they
+/// are more than those that hold, so removing an entry costs nothing.
+///
+/// `Store` has size(), the entries that there are; rank(entry); seq(entry), which no two entries share ever, 0 if there
+/// is no such entry any more; stamp(entry), another after each add; touch(entry), which fetches what these and the
+/// end of the entry need, and touch_again(entry), once that has arrived, what it needs besides. An entry of rank NEVER
+/// has no note. Adding is O(1), first O(1) if nothing has that rank; all else is O(log n) amortized over additions and
+/// growths, n those of one slot. Memory is bounded by the capacity.
 class Wheel {
   public:
     static constexpr uint32_t none = UINT32_MAX;
 
     /// For ranks that are usually less than `span` apart (others are handled, but less quickly).
     Wheel(uint64_t capacity, uint64_t span)
-        : shift_(static_cast<unsigned>(std::bit_width(span / (slots - 2)))),
-          heads_(slots),
-          heap_(heap_limit(capacity) + 1) {
-        if (shift_ > 63) shift_ = 63;
-    }
+        : slots_(slots_for(capacity), note_limit(capacity) + 1),
+          shift_(static_cast<unsigned>(std::bit_width(std::min(span, longest) / (slots_.count() - 2)))),
+          run_(note_limit(capacity) + 1),
+          heap_(note_limit(capacity) + 1, Access::front) {}
 
-    /// Takes in an entry that is nowhere; `now` is the time.
+    /// Takes note of an entry that has none that holds, or one with a later bound and another stamp; `now` is the time.
     template <class Store>
-    void add(Store& store, uint32_t entry, uint64_t rank, uint64_t now) {
+    void add(const Store& store, const Ranked& item, uint64_t now) {
+        const uint64_t rank = item.rank;
         if (rank == NEVER) return;
         quiet_ = std::min(quiet_, rank);
-        uint64_t slot = rank >> shift_;
-        if (linked_ == 0) position_ = now >> shift_;
-        if (slot < position_) return add_to_heap(store, entry, rank);
-        if (slot - position_ >= slots) [[unlikely]] {
-            const uint64_t today = std::max(position_, now >> shift_);
-            position_ = summary_ == 0 ? today : std::min(first_slot(), today);
-            if (slot < position_) return add_to_heap(store, entry, rank);
-            slot = std::min(slot, position_ + slots - 1);
-        }
-        link(store, entry, static_cast<uint32_t>(slot % slots));
-    }
-
-    /// Takes an entry out, wherever it is.
-    template <class Store>
-    void remove(Store& store, uint32_t entry) {
-        WheelLink& at = store.link(entry);
-        if (at.next == WheelLink::in_heap) {
-            --in_heap_;
-        } else if (at.next != WheelLink::nowhere) {
-            if (at.next != WheelLink::last) store.link(at.next).prev = at.prev;
-            if (at.prev < WheelLink::first) {
-                store.link(at.prev).next = at.next;
-            } else {
-                const uint32_t slot = at.prev - WheelLink::first;
-                set_head(slot, at.next);
-            }
-            --linked_;
-        }
-        at.next = WheelLink::nowhere;
+        if (notes_ >= note_limit(store.size())) [[unlikely]]
+            sweep(store);
+        if (first_slot_ == NEVER && run_.empty()) position_ = now >> shift_;
+        ++notes_;
+        place(item, now);
     }
 
     /// The entry with the least (rank, seq) whose rank is at most `limit`, else none.
@@ -83,15 +54,50 @@ class Wheel {
     uint32_t first(Store& store, uint64_t limit, uint64_t now) {
         if (limit < quiet_) [[likely]]
             return none;
+        for (; heap_.empty() && !run_.empty(); pop_run(store), --notes_) {  // slots come after the run
+            const Ranked& top = run_.top();
+            if (top.rank > limit) {
+                quiet_ = top.rank;
+                return none;
+            }
+            if (!holds(store, top)) continue;
+            if (store.rank(top.entry) == top.rank) return top.entry;
+            break;
+        }
+        return search(store, limit, now);
+    }
+
+    size_t bytes() const { return slots_.bytes() + run_.bytes() + heap_.bytes(); }
+
+  private:
+    static constexpr uint64_t longest = uint64_t{1} << 42;  ///< over an hour: longer spans do not make slots wider
+    static constexpr size_t near = 4, far = 8;              ///< how far ahead in the run entries are fetched
+
+    /// Enough that a full map has tens of entries in each.
+    static uint32_t slots_for(uint64_t capacity) {
+        return static_cast<uint32_t>(std::bit_ceil(std::clamp<uint64_t>(capacity / 64, 64, 1 << 17)));
+    }
+
+    template <class Store>
+    static bool holds(const Store& store, const Ranked& item) {
+        return store.seq(item.entry) == item.seq && store.stamp(item.entry) == item.stamp;
+    }
+    template <class Store>
+    static bool holds(const Store& store, const Note& note) {
+        return store.seq(note.entry) != 0 && store.stamp(note.entry) == note.stamp;
+    }
+
+    template <class Store>
+    [[gnu::noinline]] uint32_t search(Store& store, uint64_t limit, uint64_t now) {
         for (;;) {
             settle_top(store, limit, now);
-            const uint64_t top = heap_.empty() ? NEVER : heap_.top().rank;
-            const uint64_t slot = linked_ == 0 ? 0 : first_slot();
-            const uint64_t start = linked_ == 0 ? NEVER : slot << shift_;
-            if (linked_ != 0 && start <= limit && start <= top) {
-                open(store, slot, now);
-            } else if (top <= limit && !heap_.empty()) {
-                return heap_.top().entry;
+            const Ranked* const first = least();
+            const uint64_t top = first == nullptr ? NEVER : first->rank;
+            const uint64_t start = first_slot_ == NEVER ? NEVER : first_slot_ << shift_;
+            if (first_slot_ != NEVER && start <= limit && start <= top) {
+                open(store, first_slot_, now);
+            } else if (first != nullptr && top <= limit) {
+                return first->entry;
             } else {
                 quiet_ = std::min(top, start);
                 return none;
@@ -99,124 +105,125 @@ class Wheel {
         }
     }
 
-    size_t bytes() const { return heads_.bytes() + heap_.most() * sizeof(Ranked); }
+    /// The least of run and heap.
+    const Ranked* least() const {
+        if (run_.empty()) return heap_.empty() ? nullptr : &heap_.top();
+        return heap_.empty() || run_.top() < heap_.top() ? &run_.top() : &heap_.top();
+    }
 
-  private:
-    static constexpr uint32_t slots = 4096;
-    static constexpr size_t chunk = 16;  ///< entries of a slot that are read together
-
-    /// Makes the top of the heap exact, unless it is past `limit`.
+    /// Makes the least of run and heap exact, unless it is past `limit`.
     template <class Store>
     void settle_top(Store& store, uint64_t limit, uint64_t now) {
-        while (!heap_.empty() && heap_.top().rank <= limit) {
-            const Ranked top = heap_.top();
-            if (!current(store, top)) {
-                heap_.pop();
-                continue;
-            }
-            const uint64_t rank = store.rank(top.entry);
+        for (const Ranked* first; (first = least()) != nullptr && first->rank <= limit;) {
+            Ranked top = *first;
+            const uint64_t rank = holds(store, top) ? store.rank(top.entry) : NEVER;
             if (rank == top.rank) return;
-            heap_.pop();
-            --in_heap_;
-            store.link(top.entry).next = WheelLink::nowhere;
-            add(store, top.entry, rank, now);
+            pop(store, first);
+            if (rank == NEVER) {
+                --notes_;
+            } else {
+                top.rank = rank;
+                place(top, now);
+            }
         }
     }
 
     template <class Store>
-    static bool current(Store& store, const Ranked& item) {
-        const WheelLink& at = store.link(item.entry);
-        return at.next == WheelLink::in_heap && at.prev == item.ticket && store.seq(item.entry) == item.seq;
+    void pop(const Store& store, const Ranked* first) {
+        if (first != &run_.top()) return heap_.pop();
+        pop_run(store);
     }
-
     template <class Store>
-    void add_to_heap(Store& store, uint32_t entry, uint64_t rank) {
-        if (heap_.size() >= heap_limit(in_heap_) || ticket_ == UINT32_MAX) sweep(store);
-        store.link(entry) = {ticket_, WheelLink::in_heap};
-        heap_.push({rank, store.seq(entry), entry, ticket_++});
-        ++in_heap_;
+    void pop_run(const Store& store) {
+        run_.pop();
+        if (far < run_.size()) store.touch(run_[far].entry);
+        if (near < run_.size()) store.touch_again(run_[near].entry);
     }
 
-    /// Takes what is not current out of the heap.
-    template <class Store>
-    void sweep(Store& store) {
-        ticket_ = 0;
-        heap_.filter([&](Ranked& item) {
-            if (!current(store, item)) return false;
-            item.ticket = store.link(item.entry).prev = ticket_++;
-            return true;
-        });
+    /// Puts a note where its rank belongs.
+    void place(const Ranked& item, uint64_t now) {
+        const uint64_t slot = item.rank >> shift_;
+        if (slot - position_ < slots_.count()) [[likely]] {
+            append(item, slot);
+        } else {
+            place_far(item, now);
+        }
+    }
+    void append(const Ranked& item, uint64_t slot) {
+        first_slot_ = std::min(first_slot_, slot);
+        slots_.append(ring(slot), {item.entry, item.stamp});
+    }
+    /// The same for one that is too late for its slot, or too early.
+    [[gnu::noinline]] void place_far(const Ranked& item, uint64_t now) {
+        const uint64_t slot = item.rank >> shift_;
+        if (slot >= position_) position_ = std::min(first_slot_, std::max(position_, now >> shift_));
+        if (slot < position_) {
+            heap_.push(item);
+        } else {
+            append(item, std::min(slot, position_ + slots_.count() - 1));
+        }
     }
 
-    template <class Store>
-    void link(Store& store, uint32_t entry, uint32_t slot) {
-        const uint32_t next = head(slot);
-        store.link(entry) = {WheelLink::first + slot, next};
-        if (next != WheelLink::last) store.link(next).prev = entry;
-        set_head(slot, entry);
-        ++linked_;
-    }
-
-    /// Empties the slot: what is due within it goes to the heap, the rest to where it belongs by now.
+    /// Empties the first slot: what is due within it is the run, which was empty; the rest goes to where it belongs by
+    /// now.
     template <class Store>
     void open(Store& store, uint64_t slot, uint64_t now) {
-        const auto place = static_cast<uint32_t>(slot % slots);
-        uint32_t entry = head(place);
-        set_head(place, WheelLink::last);
         position_ = slot + 1;
-        ++linked_;  // while the slot is being emptied the wheel stays where it is
-        while (entry != WheelLink::last) {
-            std::array<uint32_t, chunk> batch;
-            size_t n = 0;
-            for (; n < chunk && entry != WheelLink::last; ++n) {
-                batch[n] = entry;
-                store.touch(entry);
-                entry = store.link(entry).next;
+        find_first_slot();
+        if (first_slot_ == slot + slots_.count()) first_slot_ = NEVER;  // it is the only one
+        const auto touch = [&](uint32_t entry) { store.touch(entry); };
+        slots_.drain(ring(slot), touch, [&](const Note& note) {
+            const uint64_t rank = holds(store, note) ? store.rank(note.entry) : NEVER;
+            if (rank == NEVER) {
+                --notes_;
+                return;
             }
-            for (size_t i = 0; i < n; ++i) {
-                --linked_;
-                store.link(batch[i]).next = WheelLink::nowhere;
-                add(store, batch[i], store.rank(batch[i]), now);
+            const Ranked item{rank, store.seq(note.entry), note.entry, note.stamp};
+            if (rank >> shift_ <= slot) {
+                run_.append(item);
+            } else {
+                place(item, now);
             }
+        });
+        run_.sort();
+        if (first_slot_ != NEVER) slots_.prefetch(ring(first_slot_));
+    }
+
+    /// Drops the notes that do not hold. O(notes + slots / 64).
+    template <class Store>
+    void sweep(const Store& store) {
+        const auto keep = [&](const Ranked& item) { return holds(store, item); };
+        run_.filter(keep);
+        heap_.filter(keep);
+        notes_ = run_.size() + heap_.size();
+        const auto touch = [&](uint32_t entry) { store.touch(entry); };
+        for (uint32_t done = 0; done < slots_.count();) {
+            const uint32_t slot = slots_.next(done);
+            if (slot < done || slot == Slots::none) break;
+            slots_.drain(slot, touch, [&](const Note& note) {
+                if (!holds(store, note)) return;
+                slots_.append(slot, note);
+                ++notes_;
+            });
+            done = slot + 1;
         }
-        --linked_;
+        find_first_slot();
     }
 
-    /// The number (time >> shift) of the first slot that is not empty; there is one.
-    uint64_t first_slot() const {
-        const auto from = static_cast<uint32_t>(position_ % slots);
-        const uint32_t word = from / 64;
-        uint32_t found;
-        if (const uint64_t here = full_[word] >> (from % 64); here != 0) {
-            found = from + static_cast<uint32_t>(std::countr_zero(here));
-        } else {
-            const uint64_t later = word == 63 ? 0 : summary_ & (~uint64_t{0} << (word + 1));
-            const auto at = static_cast<uint32_t>(std::countr_zero(later != 0 ? later : summary_));
-            found = at * 64 + static_cast<uint32_t>(std::countr_zero(full_[at]));
-        }
-        return position_ + (found - from) % slots;
+    void find_first_slot() {
+        const uint32_t next = slots_.next(ring(position_));
+        first_slot_ = next == Slots::none ? NEVER : position_ + (next - ring(position_)) % slots_.count();
     }
 
-    uint32_t head(uint32_t slot) const { return ~heads_[slot]; }  // so that zeroed memory is empty slots
+    uint32_t ring(uint64_t slot) const { return static_cast<uint32_t>(slot % slots_.count()); }
 
-    void set_head(uint32_t slot, uint32_t entry) {
-        heads_[slot] = ~entry;
-        const uint64_t bit = uint64_t{1} << (slot % 64);
-        uint64_t& word = full_[slot / 64];
-        word = entry == WheelLink::last ? word & ~bit : word | bit;
-        const uint64_t summary = uint64_t{1} << (slot / 64);
-        summary_ = word == 0 ? summary_ & ~summary : summary_ | summary;
-    }
-
-    unsigned shift_;                           ///< a slot is 2^shift ns
-    uint64_t position_ = 0;                    ///< entries of earlier slots are in the heap
-    uint64_t quiet_ = NEVER;                   ///< no rank is less
-    uint64_t linked_ = 0;                      ///< entries in slots
-    uint64_t in_heap_ = 0;                     ///< entries in the heap
-    uint32_t ticket_ = 0;                      ///< of the next to enter the heap
-    uint64_t summary_ = 0;                     ///< bit i: full_[i] is not 0
-    std::array<uint64_t, slots / 64> full_{};  ///< bit i: slot i is not empty
-    MappedArray<uint32_t> heads_;
+    Slots slots_;
+    unsigned shift_;               ///< a slot is 2^shift ns
+    uint64_t position_ = 0;        ///< notes of earlier slots are in the run or the heap
+    uint64_t first_slot_ = NEVER;  ///< the number (time >> shift) of the first slot that is not empty
+    uint64_t quiet_ = NEVER;       ///< no rank is less
+    uint64_t notes_ = 0;           ///< those that do not hold any more included
+    Run run_;
     Heap heap_;
 };
 

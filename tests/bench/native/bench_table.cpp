@@ -2,11 +2,12 @@
 ///
 ///     bench_table --flows N --distribution uniform|zipf --inserts yes|no [--benchmark_...]
 ///
-/// Inserts: every key is new, and as many entries end as are made, so that there are always N. rte_hash does not end
-/// entries by itself; there, the key that came N keys ago is deleted.
+/// Inserts: every key is new, and as many entries end as are made, so that there are always N, each for a minute.
+/// rte_hash does not end entries by itself; there, the key that came N keys ago is deleted.
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "hand/hand.hpp"
@@ -27,8 +28,8 @@ struct ByFlow {
     static constexpr bool has_idle = true, has_age = false, idle_varies = false, age_varies = false;
     static constexpr bool has_alive = false, has_owned = false, has_on_end = false;
     static constexpr WhenFull when_full = WhenFull::drop;
-    static constexpr uint64_t idle_max = 3600 * SECOND, age_max = 0;
-    uint64_t timeout;
+    static constexpr uint64_t idle_max = 60 * SECOND, age_max = 0;
+    uint64_t timeout;  ///< a minute, or a little less
 
     uint64_t idle(const Words&, const Value&) const { return timeout; }
     uint64_t age(const Words&, const Value&) const { return 0; }
@@ -50,32 +51,71 @@ FlowKey key_of(uint32_t flow) { return {flow, 0xc6120001, static_cast<uint16_t>(
 class Subject {
   public:
     virtual ~Subject() = default;
-    virtual uint64_t look_up(const uint32_t* flows) = 0;  ///< a batch; 0 if one is not there
-    virtual void insert(uint32_t first) = 0;              ///< a batch, from `first` on
+    /// A batch of `order`, from `at` on; calls are for one batch after the other, around its end. 0 if one is not
+    /// there.
+    virtual uint64_t look_up(std::span<const uint32_t> order, size_t at) = 0;
+    /// A batch, from `first` on; calls are for one batch after the other.
+    virtual void insert(uint32_t first) = 0;
     uint64_t bytes = 0;
     size_t cursor = 0;
     uint32_t next = 0;  ///< the next new flow
 };
 
-class OurMap final : public Subject {
+/// Batches on their way: two ahead of the present one keys are hashed and their buckets fetched, one ahead the entries.
+class Ahead {
   public:
-    /// Inserts come one each ns; then what was inserted `flows` inserts ago is due.
-    OurMap(uint32_t flows, bool inserts)
-        : map_({inserts ? flows : 3600 * SECOND}, clock_, inserts ? flows + BATCH : flows, 1, false) {}
-
-    uint64_t look_up(const uint32_t* flows) override {
+    struct Batch {
         std::array<Map::Words, BATCH> keys;
         std::array<uint64_t, BATCH> hashes;
-        for (size_t i = 0; i < BATCH; ++i) {
-            keys[i] = words_of(flows[i]);
-            hashes[i] = map_.hash(keys[i]);
-            map_.prefetch(hashes[i]);
+    };
+
+    /// The next batch; `flow(i)` is the i-th flow from its first on.
+    template <class Flow>
+    const Batch& next(const Map& map, Flow flow) {
+        if (turn_ == 0) {
+            hash(map, 0, flow);
+            hash(map, 1, flow);
+            fetch(map, 0);
         }
-        for (size_t i = 0; i < BATCH; ++i) map_.prefetch_entry(hashes[i]);
+        hash(map, 2, flow);
+        fetch(map, 1);
+        return batches_[turn_++ % 3];
+    }
+
+  private:
+    template <class Flow>
+    void hash(const Map& map, size_t ahead, Flow flow) {
+        Batch& batch = batches_[(turn_ + ahead) % 3];
+        for (size_t i = 0; i < BATCH; ++i) {
+            batch.keys[i] = words_of(flow(ahead * BATCH + i));
+            batch.hashes[i] = map.hash(batch.keys[i]);
+            map.prefetch(batch.hashes[i]);
+        }
+    }
+    void fetch(const Map& map, size_t ahead) {
+        for (const uint64_t hash : batches_[(turn_ + ahead) % 3].hashes) map.prefetch_entry(hash);
+    }
+
+    std::array<Batch, 3> batches_;
+    size_t turn_ = 0;
+};
+
+class OurMap final : public Subject {
+  public:
+    /// Inserts come at such a pace that what was inserted `flows` inserts ago is due.
+    OurMap(uint32_t flows, bool inserts)
+        : pace_(inserts ? ByFlow::idle_max / flows : 0),
+          map_({inserts ? pace_ * flows : ByFlow::idle_max}, clock_, inserts ? flows + BATCH : flows, 1, false) {}
+
+    uint64_t look_up(std::span<const uint32_t> order, size_t at) override {
+        const Ahead::Batch& now = looked_up_.next(map_, [&](size_t i) {
+            const size_t place = at + i;
+            return order[place < order.size() ? place : place - order.size()];
+        });
         clock_.now += BATCH;
         uint64_t sum = 0;
         for (size_t i = 0; i < BATCH; ++i) {
-            const Map::Handle n = map_.find(keys[i], hashes[i]);
+            const Map::Handle n = map_.find(now.keys[i], now.hashes[i]);
             if (n == Map::absent) return 0;
             map_.use(n);
             sum += map_.value(n) + 1;
@@ -83,27 +123,23 @@ class OurMap final : public Subject {
         return sum;
     }
     void insert(uint32_t first) override {
-        std::array<Map::Words, BATCH> keys;
-        std::array<uint64_t, BATCH> hashes;
+        const Ahead::Batch& now = inserted_.next(map_, [first](size_t i) { return first + static_cast<uint32_t>(i); });
         for (uint32_t i = 0; i < BATCH; ++i) {
-            keys[i] = words_of(first + i);
-            hashes[i] = map_.hash(keys[i]);
-            map_.prefetch(hashes[i]);
-        }
-        for (uint32_t i = 0; i < BATCH; ++i) {
-            const uint64_t now = clock_.now + 1;
-            for (uint64_t due; (due = map_.next_due(now)) != NEVER;) {
+            const uint64_t time = clock_.now + pace_;
+            for (uint64_t due; (due = map_.next_due(time)) != NEVER;) {
                 clock_.now = due;
                 map_.expire_one();
             }
-            clock_.now = now;
-            if (map_.put(keys[i], hashes[i], first + i).what != Put::stored) std::abort();
+            clock_.now = time;
+            if (map_.put(now.keys[i], now.hashes[i], first + i).what != Put::stored) std::abort();
         }
     }
 
   private:
     Clock clock_;
+    uint64_t pace_;  ///< ns from insert to insert
     Map map_;
+    Ahead looked_up_, inserted_;
 };
 
 class RteHash final : public Subject {
@@ -114,12 +150,12 @@ class RteHash final : public Subject {
           table_(make_table<FlowKey>("flows", flows)),
           states_(large_array<State>(size_t{flows} * 2 + 128)) {}
 
-    uint64_t look_up(const uint32_t* flows) override {
+    uint64_t look_up(std::span<const uint32_t> order, size_t at) override {
         std::array<FlowKey, BATCH> keys;
         std::array<const void*, BATCH> pointers;
         std::array<int32_t, BATCH> places;
         for (size_t i = 0; i < BATCH; ++i) {
-            keys[i] = key_of(flows[i]);
+            keys[i] = key_of(order[at + i]);
             pointers[i] = &keys[i];
         }
         rte_hash_lookup_bulk(table_, pointers.data(), BATCH, places.data());
@@ -181,7 +217,7 @@ void run(uint32_t flows, bool zipf, bool inserts) {
                     s->insert(s->next);
                     s->next += BATCH;
                 } else {
-                    const uint64_t sum = s->look_up(&order[at]);
+                    const uint64_t sum = s->look_up(order, at);
                     if (sum == 0) std::abort();
                     benchmark::DoNotOptimize(sum);
                 }

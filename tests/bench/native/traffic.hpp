@@ -23,6 +23,16 @@ using Frame = std::array<uint8_t, FRAME>;
 inline constexpr uint8_t TCP = 6, UDP = 17;
 inline constexpr uint8_t SYN = 2, ACK = 16;
 
+inline constexpr uint8_t DROP = 0xff;
+
+/// A packet at a network function, which may change its bytes.
+struct Packet {
+    uint8_t* data = nullptr;
+    uint16_t size = 0;
+    uint8_t port = 0;    ///< it came from
+    uint8_t out = DROP;  ///< it goes to
+};
+
 /// Addresses and ports in host order.
 struct Tuple {
     uint32_t src = 0, dst = 0;
@@ -64,6 +74,19 @@ inline uint16_t checksum(uint64_t sum) {
     return static_cast<uint16_t>(~sum);
 }
 
+/// Puts both checksums of a frame as below right.
+inline void seal(uint8_t* frame) {
+    uint8_t* ip = frame + 14;
+    uint8_t* l4 = ip + 20;
+    const uint32_t size = FRAME - 34;
+    uint8_t* sum = l4 + (ip[9] == TCP ? 16 : 6);
+    store16(ip + 10, 0);
+    store16(ip + 10, checksum(sum_words(ip, 20)));
+    store16(sum, 0);
+    const uint16_t right = checksum(sum_words(l4, size, sum_words(ip + 12, 8, ip[9] + size)));
+    store16(sum, right == 0 && ip[9] == UDP ? 0xffff : right);  // 0 says that there is none (RFC 768)
+}
+
 /// A frame of 64 bytes; `flags` are those of TCP.
 inline Frame make_frame(const Tuple& t, uint8_t flags = ACK) {
     Frame f{};
@@ -76,9 +99,7 @@ inline Frame make_frame(const Tuple& t, uint8_t flags = ACK) {
     ip[9] = t.protocol;
     store32(ip + 12, t.src);
     store32(ip + 16, t.dst);
-    store16(ip + 10, checksum(sum_words(ip, 20)));
     uint8_t* l4 = ip + 20;
-    const uint32_t size = FRAME - 34;
     store16(l4, t.sport);
     store16(l4 + 2, t.dport);
     if (t.protocol == TCP) {
@@ -87,12 +108,10 @@ inline Frame make_frame(const Tuple& t, uint8_t flags = ACK) {
         l4[13] = flags;
         store16(l4 + 14, 0xffff);
     } else {
-        store16(l4 + 4, size);
+        store16(l4 + 4, FRAME - 34);
     }
     for (size_t i = 54; i < FRAME; ++i) f[i] = static_cast<uint8_t>(i);
-    const uint16_t sum = checksum(sum_words(l4, size, sum_words(ip + 12, 8, t.protocol + size)));
-    if (t.protocol == TCP) store16(l4 + 16, sum);
-    if (t.protocol == UDP) store16(l4 + 6, sum ? sum : 0xffff);
+    seal(f.data());
     return f;
 }
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tests.properties.mutants import native_specs
 from tests.properties.mutants.kinds import EngineMutant, Mutant, NativeMutant, SpecMutant
 from tests.properties.mutants.machinery import ENGINE_MUTANTS
 from tests.properties.mutants.native import NATIVE_MUTANTS
@@ -122,6 +123,9 @@ def _native(mutant: NativeMutant, folder: Path, seconds: float, seed: int) -> di
         parts = source.relative_to(ROOT / "compiler").with_suffix("").parts
         module = EngineMutant(mutant.name, mutant.kind, ".".join(parts), mutant.old, mutant.new, mutant.example)
         sys.meta_path.insert(0, _Import(module))
+    if mutant.example in native_specs.OWN:  # only now: it imports what may be mutated
+        example = folder / f"{mutant.example}.nf"
+        example.write_text(native_specs.text(mutant.example), encoding="utf-8")
     return attempt_native(mutant.name, example, runtime, folder / "cache", seconds, seed)
 
 

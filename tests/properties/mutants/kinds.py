@@ -69,7 +69,10 @@ class EngineMutant:
 
 @dataclass(frozen=True)
 class NativeMutant:
-    """`old`, which stands exactly once in `file` (of the C++ runtime, or of its generator), becomes `new`."""
+    """`old`, which stands exactly once in `file` (of the C++ runtime, or of its generator), becomes `new`.
+
+    `example`: what it is tested with; or a spec of native_specs.py.
+    """
 
     name: str
     kind: Kind

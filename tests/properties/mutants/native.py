@@ -21,12 +21,12 @@ FLOW_MAP = of(
     ("room for one more", Kind.when_full, "nat", "if (n == absent && size_ >= capacity_) [[unlikely]] {", "if (n == absent && size_ > capacity_) [[unlikely]] {"),
     ("a full map says nothing", Kind.when_full, "nat", "return {Put::full};\n            if", "return {Put::passed};\n            if"),
     ("what an ended entry owned stays taken", Kind.leak, "nat", "        release(value);\n        if constexpr (Spec::has_on_end) {", "        if constexpr (Spec::has_on_end) {"),
-    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        leave_indexes(n);\n        if constexpr (Traits::expires) wheel_->remove", "        if constexpr (Traits::expires) wheel_->remove"),
+    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        table_.erase(hash(key), n);\n        leave_indexes(n);\n", "        table_.erase(hash(key), n);\n"),
     ("idle and age exchanged", Kind.swapped, "telemetry", "Spec::has_idle ? End::idle : End::age", "Spec::has_idle ? End::age : End::idle"),
     ("one ns too late", Kind.timeout, "load_balancer", "NEVER : time + span; }", "NEVER : time + span + 1; }"),
     ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
     ("a write does not set a varying idle time", Kind.refresh, "conn_limiter", "        set_idle(entry);\n        if constexpr (Traits::keeps_age)", "        if constexpr (Traits::keeps_age)"),
-    ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n            wheel_->remove(*this, n);", "            if (now_due >= before || before != 0) return;\n            wheel_->remove(*this, n);"),
+    ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n", "            if (now_due >= before || before != 0) return;\n"),
     ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (cold_[n].link.next == WheelLink::nowhere) entry.written.ns = clock_.now;"),
     ("an overwritten value stays taken", Kind.leak, "nat", "        reschedule(n, before);\n        release(old);", "        reschedule(n, before);"),
 )  # fmt: skip
@@ -35,7 +35,7 @@ BELOW_FLOW_MAP = (
     *of(
         "runtime/nf/flow_map/table.hpp",
         ("only the first bucket is searched", Kind.lookup, "bridge", "if (line.passed == 0 || further == 0) [[likely]]\n                return none;", "return none;"),
-        ("an erased entry stays", Kind.stale, "bridge", "        buckets_[last].tags[place - buckets_[last].entries] = 0;\n", "        (void)last;\n"),
+        ("an erased entry stays", Kind.stale, "bridge", "        buckets_[place.bucket].tags[place.at] = 0;\n", ""),
     ),
     *of(
         "runtime/nf/flow_map/wheel.hpp",
@@ -54,18 +54,26 @@ BELOW_FLOW_MAP = (
 PACKETS = (
     *of(
         "runtime/nf/checksum.hpp",
-        ("ffff for 0", Kind.checksum, "slim_dpi", "acc == 0 ? 0 : 0xffff - acc", "0xffff - acc"),
+        ("ffff for 0", Kind.checksum, "writing", "acc == 0 ? 0 : 0xffff - acc", "0xffff - acc"),
         ("odd pieces begin a word", Kind.checksum, "telemetry", "        odd_ ^= piece.size() & 1;\n", ""),
     ),
     *of(
         "runtime/nf/apply.hpp",
-        ("UDP's 0 stays 0", Kind.checksum, "nat", "    if (shape.zero_is_none && value == 0) value = 0xffff;\n", ""),
-        ("UDP's none is updated", Kind.checksum, "nat", "    if (shape.zero_is_none && old == 0) return;\n", ""),
+        ("UDP's 0 stays 0", Kind.checksum, "writing", "    if (shape.zero_is_none && value == 0) value = 0xffff;\n", ""),
+        ("UDP's none is updated", Kind.checksum, "writing", "    if (shape.zero_is_none && old == 0) return;\n", ""),
         ("no pseudo header", Kind.checksum, "nat", "    if (shape.pseudo) add_pseudo(protocols, p, position, changes, difference);\n", ""),
         ("low bytes count as high ones", Kind.checksum, "slim_dpi", "c.difference << ((c.begin - low) & 1) * 8;", "c.difference;"),
         ("MAC addresses with their middle twice", Kind.rebuilding, "forwarder", "store(out + at + 2, static_cast<uint32_t>(value));", "store(out + at + 2, static_cast<uint32_t>(value >> 16));"),
         ("outermost first", Kind.checksum, "nat", "for (size_t position = p.depth; position-- > 0;) {", "for (size_t position = 0; position < p.depth; ++position) {"),
         ("checksums beyond the cut", Kind.checksum, "nat", "    if (at + 2 > p.header_end[i]) return;  // a quote that was cut before its checksum\n", ""),
+    ),
+    *of(
+        "runtime/nf/edit.hpp",
+        ("UDP's 0 stays 0", Kind.checksum, "writing", "    if (zero_is_none && value == 0) value = 0xffff;\n", ""),
+        ("UDP's none is updated", Kind.checksum, "nat", "    if (zero_is_none && old == 0) return {};\n", ""),
+        ("bytes at odd places are not exchanged", Kind.checksum, "writing", "difference += change.difference * 256;", "difference += change.difference;"),
+        ("what stays the same counts as changed", Kind.checksum, "writing", "    if (!change.any) return {};\n", ""),
+        ("bits beside a field are lost", Kind.rebuilding, "writing", "static_cast<T>((before & ~mask) | (static_cast<T>(value << shift) & mask))", "static_cast<T>(static_cast<T>(value << shift) & mask)"),
     ),
     *of(
         "runtime/nf/rebuild.hpp",
@@ -96,13 +104,14 @@ MACHINE = (
         ("timers before expiry", Kind.order, "telemetry", "if (planned_ < best) {", "if (planned_ <= best) {"),
         ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
         ("emitted by nobody", Kind.accounting, "router6", "{data, size}, cause_);", "{data, size}, no_packet);"),
+        ("a nanosecond is no time", Kind.time, "writing", "if (time <= nf_.clock.now && settled_) return;", "if (time <= nf_.clock.now + 1 && settled_) return;"),
         ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
     ),
     *of(
         "runtime/nf/policy/shape.hpp",
-        ("among equals the last first", Kind.order, "shaper", "a.number > b.number", "a.number < b.number"),
+        ("among equals the last first", Kind.order, "shaping", "a.number > b.number", "a.number < b.number"),
         ("reasons exchanged", Kind.swapped, "shaper", "n > burst ? refused_burst : refused_rate", "n > burst ? refused_rate : refused_burst"),
-        ("what has left still counts", Kind.leak, "shaper", "            buffered_ -= item.size;\n", ""),
+        ("what has left still counts", Kind.leak, "shaping", "            buffered_ -= item.size;\n", ""),
     ),
     *of(
         "runtime/nf/policy/classes.hpp",
@@ -131,7 +140,7 @@ STATE = (
         ("the last freed first", Kind.order, "nat", "            free.push_back(static_cast<uint32_t>(std::min(cell, far)));", "            free.push_front(static_cast<uint32_t>(std::min(cell, far)));"),
         ("a change of its values is ignored", Kind.stale, "nat", "        if (*changed == *axes_) return;\n", "        if (axes_ != nullptr) return;\n"),
         ("what nobody stored stays taken", Kind.leak, "nat", "            if (loose.held)\n", "            if (loose.held && false)\n"),
-        ("the first holder to go frees it", Kind.leak, "nat", "if (--*holders == 1) give_back", "if (--*holders >= 1) give_back"),
+        ("the first holder to go frees it", Kind.leak, "held", "if (--*holders == 1) give_back", "if (--*holders >= 1) give_back"),
     ),
     *of(
         "runtime/nf/list_table.hpp",
@@ -139,14 +148,25 @@ STATE = (
     ),
     *of(
         "runtime/nf/lpm.hpp",
-        ("the shortest of equal beginnings", Kind.lookup, "router6", "                rows_.back() = row;\n", ""),
+        ("the shortest of equal beginnings", Kind.lookup, "router6", "                found.back().second = row;\n", "                (void)row;\n"),
         ("nothing behind a longer prefix", Kind.lookup, "router6", "open.empty() ? none : open.back().second", "none"),
     ),
     *of(
         "runtime/nf/acl.hpp",
         ("the least priority first", Kind.lookup, "acl", "a.priority > b.priority", "a.priority < b.priority"),
-        ("ranges without their end", Kind.boundary, "acl", "*at <= ranges[i].high", "*at < ranges[i].high"),
-        ("prefixes match the other family", Kind.lookup, "acl", "                    if (prefix.bits != width) break;\n", ""),
+    ),
+    *of(
+        "runtime/nf/acl/matcher.hpp",
+        ("ranges without their end", Kind.boundary, "acl", "            case Kind::range:\n                break;\n            case Kind::prefix: {", "            case Kind::range:\n                if (range.high != 0) --range.high;\n                break;\n            case Kind::prefix: {"),
+        ("prefixes match the other family", Kind.lookup, "acl", "                if (prefix.bits != width) break;\n", ""),
+    ),
+    *of(
+        "runtime/nf/acl/component.hpp",
+        ("classes of the row before", Kind.lookup, "acl", "if (~range.high != 0) changes.emplace_back(range.high + 1, row);", "if (~range.high != 0) changes.emplace_back(range.high, row);"),
+    ),
+    *of(
+        "runtime/nf/acl/group.hpp",
+        ("a component is left out", Kind.lookup, "acl", "for (size_t c = 1; c < Components; ++c)", "for (size_t c = 2; c < Components; ++c)"),
     ),
     *of(
         "runtime/nf/siphash.hpp",
@@ -154,7 +174,7 @@ STATE = (
     ),
     *of(
         "runtime/nf/top_k.hpp",
-        ("a new key starts at 0", Kind.estimate, "telemetry", "            counter.key = key;\n", "            counter.key = key;\n            counter.count = 0;\n"),
+        ("a new key starts at 0", Kind.estimate, "store", "number({sum(rank(least).count, n), inserted_++})", "number({n, inserted_++})"),
         ("among equals the last first", Kind.order, "telemetry", "left.count > right.count : left.inserted < right.inserted", "left.count > right.count : left.inserted > right.inserted"),
     ),
     *of(
@@ -169,7 +189,7 @@ STATE = (
     ),
     *of(
         "runtime/nf/hyperloglog.hpp",
-        ("ranks of one less", Kind.estimate, "telemetry", "std::countl_zero(rest) + 1);", "std::max(1, std::countl_zero(rest)));"),
+        ("ranks of one less", Kind.estimate, "held", "std::countl_zero(rest) + 1);", "std::max(1, std::countl_zero(rest)));"),
     ),
 )  # fmt: skip
 
@@ -179,7 +199,7 @@ GENERATOR = (
     *of(
         _GENERATOR + "expression_code.py",
         ("a mask of one bit less", Kind.boundary, "bridge", "(1 << (h - low + 1)) - 1", "(1 << (h - low)) - 1"),
-        ("fields as they arrived", Kind.stale, "nat", "if self.arrival or (i, n) not in self.shared.written:", "if self.arrival or n >= 0:"),
+        ("fields as they arrived", Kind.stale, "writing", "if self.arrival or (i, n) not in self.shared.written:", "if self.arrival or n >= 0:"),
         ("sets without their right side", Kind.inverted, "bridge", "({a} & ~{self._as_set(e.right, b)})", "({a} & {self._as_set(e.right, b)})"),
         ("hashes miss a byte", Kind.key, "vxlan_gateway", "siphash(SEED, {buffer}, {size}); }})", "siphash(SEED, {buffer}, {size} - 1); }})"),
         ("subtractions are not reduced", Kind.arithmetic, "router6", 'return self._reduced(f"{a} {op} {b}", e.type)', 'return f"({b} {op} {a})"'),
@@ -199,12 +219,11 @@ GENERATOR = (
         _GENERATOR + "state_expressions.py",
         ("reasons exchanged", Kind.swapped, "nat", 'listed = ", ".join(map(str, numbers))', 'listed = ", ".join(map(str, numbers[1::-1] + numbers[2:]))'),
         ("has takes, take has", Kind.inverted, "policer", '"bucket_take" if e.take else "bucket_has"', '"bucket_has" if e.take else "bucket_take"'),
-        ("a bucket's entry is not stored", Kind.missing_update, "policer", "{' '.join(lines)} {self.store(place.state, whole, e)} {taken}; }})", "{' '.join(lines)} {taken}; }})"),
+        ("a bucket's entry is not stored", Kind.missing_update, "policer", "{' '.join(lines)} {self.store(place.state, whole, e, at)} {taken}; }})", "{' '.join(lines)} {taken}; }})"),
         ("the scale of packets for bytes", Kind.arithmetic, "policer", "10**9 if e.rate.type == t.PACKETRATE else 8 * 10**9", "10**9"),
     ),
     *of(
         _GENERATOR + "ahead.py",
-        ("keys of fields that were written meanwhile", Kind.stale, "nat", "case ir.HeaderField(instance=i, field=n) if (i, n) in self.written:\n                return None", "case ir.HeaderField(instance=i, field=n) if (i, n) in self.written and i < 0:\n                return None"),
         ("locals keep the value they had", Kind.stale, "nat", "                        self.known.pop(slot, None)\n", "                        pass\n"),
     ),
     *of(
@@ -216,7 +235,30 @@ GENERATOR = (
         _GENERATOR + "parse_code.py",
         ("lengths are not looked at", Kind.parsing, "policer", 'lines.append(f"    if (end < {size}) goto accept;")', "pass"),
         ("options beyond the end", Kind.parsing, "nat", 'lines.append("    if (size > have) goto accept;")', "pass"),
-        ("headers one byte short", Kind.boundary, "forwarder", 'lines.append(f"    if (have < {header.fixed}) goto accept;")', 'lines.append(f"    if (have + 1 < {header.fixed}) goto accept;")'),
+        ("headers one byte short", Kind.boundary, "forwarder", 'lines.append(f"    if (have < {least}) goto accept;")', 'lines.append(f"    if (have + 1 < {least}) goto accept;")'),
+    ),
+    *of(
+        _GENERATOR + "shapes.py",
+        ("headers begin one too early", Kind.parsing, "nat", "sum(sizes[:n]) for n in", "sum(sizes[: max(n - 1, 1)]) for n in"),
+    ),
+    *of(
+        _GENERATOR + "shape_code.py",
+        ("TCP is taken for UDP", Kind.inverted, "firewall", "for i in last[:-1]))}) == 0", "for i in last[:-1]))}) != 0"),
+        ("options are payload", Kind.parsing, "slim_dpi", "if sized else str(pos)", "if sized and pos < 0 else str(pos)"),
+        ("options in the middle are not noticed", Kind.parsing, "nat", 'lines.append(f"if (size != {header.fixed}) return 0;")', "pass"),
+        ("headers one byte short", Kind.boundary, "forwarder", 'f"if (h.room < {pos + header.fixed}) return 0;"', 'f"if (h.room + 1 < {pos + header.fixed}) return 0;"'),
+        ("padding leaves", Kind.rebuilding, "nat", 'lines.append(f"h.narrow({pos} + static_cast<uint32_t>(std::min<uint64_t>(end, INT32_MAX)));")', "pass"),
+    ),
+    *of(
+        _GENERATOR + "edit_code.py",
+        ("no pseudo header", Kind.checksum, "nat", 'if "pseudo" in checksum.parts:', 'if "pseudo" in checksum.parts and here < 0:'),
+        ("odd and even exchanged", Kind.checksum, "nat", "{'add_odd' if (self._byte(place) - start) % 2 else 'add'}", "{'add' if (self._byte(place) - start) % 2 else 'add_odd'}"),
+        ("outer checksums do not cover inner headers", Kind.checksum, "writing", '(there > here and "rest" in checksum.parts)', '(there > here and "rest" not in checksum.parts)'),
+        ("outermost first", Kind.checksum, "writing", "for i in (*shape.last, *reversed(shape.path))", "for i in (*shape.path, *shape.last)"),
+    ),
+    *of(
+        _GENERATOR + "handler_code.py",
+        ("keys where there is no need of them", Kind.inverted, "store", 'tests = [e.condition(c) if yes else', 'tests = [e.condition(c) if not yes else'),
     ),
     *of(
         _GENERATOR + "state_code.py",
@@ -241,6 +283,7 @@ GENERATOR = (
 )  # fmt: skip
 
 EQUIVALENT = {
+    "native matcher: prefixes match the other family": "the config has for a component prefixes of its own family only",
     "native machine: a change of config waits for the batch": "keys that are computed ahead and what is parsed do not "
     "depend on config, and the change itself still comes in time",
     "native ahead: locals keep the value they had": "handlers take what was computed ahead only for locals that are "

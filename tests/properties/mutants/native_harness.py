@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from tests.properties.mutants import native_specs
+
 FLAGS = ("-std=c++20", "-O1", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
 FEW = 6  # traces of one spec before the next one has its turn
 STUCK = 30  # seconds without a sign of life
@@ -104,7 +106,7 @@ def _child(pipe: Connection, example: Path, runtime: Path, cache: Path, seconds:
 
 def _runs(spec: Any, configured: Any, seed: int) -> Iterator[tuple[Any, Any, Any]]:
     """Specs with little room and with much, with config that is made up or the example's, traces, and ways to run
-    them, for ever."""
+    them, for ever. Specs of native_specs.py have traces of their own."""
     from polysome.testing import traffic
     from polysome.testing.builtin.time_jumps import jumps
     from polysome.testing.options import RunOptions
@@ -120,6 +122,10 @@ def _runs(spec: Any, configured: Any, seed: int) -> Iterator[tuple[Any, Any, Any
         RunOptions(steps=3),
         RunOptions(cores=3),
     )
+    if spec.path.stem in native_specs.OWN:
+        for number, trace in enumerate(native_specs.traces(spec.path.stem, spec, seed)):
+            yield spec, trace, ways[0]
+            yield spec, trace, ways[1 + number % (len(ways) - 1)]
     for number in count():
         one = specs[number % len(specs)]
         for trace in traffic.seeded(one, 10_000 * seed + number, count=FEW):

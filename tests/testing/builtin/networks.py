@@ -162,6 +162,56 @@ nf rewriting {
 }
 """
 
+# Fields of headers with checksums over one another are written, read again, and looked up by.
+WRITING = """
+use net.l4;
+enum Kind: u8 { inside = 9 }
+header wrap {
+  kind: u8 next Kind; mark: bit<12>; more: bit<4>; odd: u8;
+  sum: u16 checksum(header, rest); tail: u8; far: u8;
+}
+header inside {
+  first: bit<3>; second: bit<29>; sum: u16 checksum(pseudo, header, rest) zero is none; last: mac;
+}
+parse wrap after udp when udp.sport % 2 == 1;
+parse inside after wrap;
+
+nf writing {
+  port a, b;
+  config limit: u16 = 7;
+  state {
+    turn: u64;
+    seen: map<(ipv4, u16), u16> { capacity 6; idle 40us; when full evict oldest; }
+  }
+  on packet from a {
+    turn += 1;
+    if ipv4 {
+      if turn % 5 == 0 { ipv4.ttl -= 1; }
+      if udp {
+        let before = seen[(ipv4.src, udp.dport)] else limit;
+        if turn % 3 == 0 { udp.dport = before ^ 1; }
+        ipv4.src = (udp.dport as ipv4) ^ ipv4.src;
+        let after = seen[(ipv4.src, udp.dport)] else 3;
+        seen[(ipv4.src, udp.dport)] = udp.dport + turn as u16;
+        if turn % 4 < 2 { ipv4.dst = ipv4.dst; }
+        if turn % 7 == 0 { udp.sport = after; }
+      }
+    }
+    if wrap {
+      if turn % 2 == 0 { wrap.odd = wrap.far; }
+      if turn % 3 == 1 { wrap.more = turn as bit<4>; }
+      wrap.tail = wrap.odd + 1;
+    }
+    if inside {
+      if turn % 2 == 1 { inside.second = turn as bit<29> << 7; }
+      inside.last = (inside.second ++ inside.first) as mac;
+    }
+    send b;
+  }
+  on packet from b { send a; }
+}
+"""
+
 _FOLDER = TemporaryDirectory(prefix="builtin")
 
 

@@ -6,7 +6,7 @@ The meaning is `runtime/nf/apply.hpp`, which serves all other packets (LANGUAGE.
 from __future__ import annotations
 
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.shapes import Shape
 from polysome.backends.nf_cpp.types_code import integer, number
 from polysome.ir import program as ir
@@ -83,7 +83,7 @@ class _Edits:
         return lines if len(lines) == 1 else ["{", *("    " + line for line in lines), "}"]
 
     def _name(self, i: int, n: int) -> str:
-        return identifier(f"{self.parser.instances[i].name}.{self.header(i).fields[n].name}")
+        return field_name(self.parser, i, n)
 
     def _byte(self, place: tuple[int, int]) -> int:
         """The first byte of the frame that a field touches."""

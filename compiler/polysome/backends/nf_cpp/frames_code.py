@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from polysome.analysis.layout import ClassLayout, layout
 from polysome.analysis.relevance import PAYLOAD, members
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.names import identifier
-from polysome.backends.nf_cpp.reads import Leaf, bits_load, leaf_name, leaf_type
+from polysome.backends.nf_cpp.reads import Leaf, bits_load, field_name, leaf_name, leaf_type
 from polysome.backends.nf_cpp.shape_code import has_function
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -273,8 +272,7 @@ def _keep(shared: Shared, c: ClassLayout) -> None:
 
 
 def _leaf(shared: Shared, i: int, n: int) -> str:
-    instance = shared.program.parser.instances[i]
-    return identifier(f"{instance.name}.{instance.header.fields[n].name}")
+    return field_name(shared.program.parser, i, n)
 
 
 def _span(shared: Shared, e: ir.Expr) -> tuple[int, int, int, int]:

@@ -14,6 +14,7 @@ from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.packet_code import classes_test, edits_struct, extraction, fields_struct
 from polysome.backends.nf_cpp.parse_code import parse_function
 from polysome.backends.nf_cpp.protocols_code import protocols_code
+from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.schedule_code import schedule_functions
 from polysome.backends.nf_cpp.shape_code import choice, parse_shapes, shape_structs
 from polysome.backends.nf_cpp.shapes import common_shapes
@@ -359,8 +360,7 @@ class _Generator:
         if written:
             lines += [f"    FieldEdit edits[{len(written)}];", "    size_t count = 0;"]
             for i, n in written:
-                instance = self.program.parser.instances[i]
-                name = identifier(f"{instance.name}.{instance.header.fields[n].name}")
+                name = field_name(self.program.parser, i, n)
                 lines.append(f"    if (e.has_{name}) edits[count++] = {{{i}, {n}, e.{name}}};")
             edits = "std::span<const FieldEdit>(edits, count)"
         if self._has_operations():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import identifier
-from polysome.backends.nf_cpp.reads import Place, found_place, instance_of, leaf_type, load
+from polysome.backends.nf_cpp.reads import Place, field_name, found_place, instance_of, leaf_type, load
 from polysome.backends.nf_cpp.types_code import cpp
 from polysome.ir import program as ir
 
@@ -58,7 +58,7 @@ def edits_struct(shared: Shared, operations: bool) -> list[str]:
     for i, n in written:
         instance = shared.program.parser.instances[i]
         f = instance.header.fields[n]
-        names.append(identifier(f"{instance.name}.{f.name}"))
+        names.append(field_name(shared.program.parser, i, n))
         lines.append(f"    {cpp(f.type)} {names[-1]};")
     lines += [f"    bool has_{name};" for name in names]
     if operations:

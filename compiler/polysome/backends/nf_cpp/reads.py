@@ -20,12 +20,24 @@ class Leaf:
     e: ir.Expr
 
 
+def field_name(parser: ir.Parser, i: int, n: int) -> str:
+    """What a field is called in Fields and Edits: `ipv4.src` is ipv4_src. No two fields have the same name."""
+    instance = parser.instances[i]
+    name = identifier(f"{instance.name}.{instance.header.fields[n].name}", FIELD_OWN)
+    for j, other in enumerate(parser.instances):
+        start = identifier(other.name)
+        if j == i or not name.startswith(f"{start}_"):
+            continue
+        if any(identifier(f"{other.name}.{f.name}", FIELD_OWN) == name for f in other.header.fields):
+            return f"{name}_{i}_{n}"  # `x.a_b` beside `x_a.b`
+    return name
+
+
 def leaf_name(e: ir.Expr, parser: ir.Parser) -> str:
     """`ipv4.src` is ipv4_src, `payload[0..4]` payload_0_4."""
     match e:
         case ir.HeaderField(instance=i, field=n):
-            instance = parser.instances[i]
-            return identifier(f"{instance.name}.{instance.header.fields[n].name}", FIELD_OWN)
+            return field_name(parser, i, n)
         case ir.PayloadLen():
             return "payload_len"
         case ir.PayloadBytes(low=low, high=high):
@@ -34,7 +46,7 @@ def leaf_name(e: ir.Expr, parser: ir.Parser) -> str:
         case ir.PacketFrom(instance=i, limit=limit):
             return identifier(f"{parser.instances[i].name}_from_{limit}")
         case ir.RestBytes(instance=i, field=n, low=low, high=high):
-            name = identifier(f"{parser.instances[i].name}.{parser.instances[i].header.fields[n].name}")
+            name = field_name(parser, i, n)
             text = "_bytes" if isinstance(e.type, t.ByteString) else ""
             return f"{name}_{'len' if low is None else f'{low}_{high}'}{text}"
         case _:

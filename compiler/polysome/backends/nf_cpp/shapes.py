@@ -30,6 +30,8 @@ RARITY = {
     "arp": 9,
     "ah": 9,
     "ipv6_ext": 9,
+    "gtpu_optional": 9,
+    "gtpu_extension": 9,
 }
 # A packet that the parser knows no further, although it knows what may come.
 UNKNOWN_BEHIND = 4

@@ -323,6 +323,11 @@ def configure_function(shared: Shared) -> list[str]:
             read = f"read_rows(reader, {count}, new_{identifier(d.name)}.emplace());"
         lines.append(f"            case {number}: {read} break;")
     lines += ["            default: return false;", "        }", "    }", "    if (!reader.ok()) return false;"]
+    for d in items:  # all that may be wrong, before anything is replaced
+        if isinstance(d.type, t.Table) and d.type.kind in ("lpm", "maglev"):
+            name = identifier(d.name)
+            more = f", {d.options.get('size', SIZE)}" if d.type.kind == "maglev" else ""
+            lines.append(f"    if (new_{name} && !config.{name}.acceptable(*new_{name}{more})) return false;")
     for d in items:
         name = identifier(d.name)
         replace = f"config.{name}.replace(std::move(*new_{name}));"
@@ -334,7 +339,7 @@ def configure_function(shared: Shared) -> list[str]:
                 f"return siphash(SEED, bytes, writer.size()); }}"
             )
             size = d.options.get("size", SIZE)
-            replace = f"if (!config.{name}.replace(std::move(*new_{name}), {hashing}, {size})) return false;"
+            replace = f"config.{name}.replace(std::move(*new_{name}), {hashing}, {size});"
         elif not isinstance(d.type, t.ListOf | t.SetOf | t.Table):
             replace = f"config.{name} = *new_{name};"
         lines.append(f"    if (new_{name}) {{ {replace} }}")

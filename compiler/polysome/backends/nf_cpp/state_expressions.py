@@ -100,8 +100,8 @@ class Expressions(PlainExpressions):
         """Stores a value, or ends the handler with the reason why not."""
         return f"({{ {self.key(state, None, key)} {self.store(state, value, node)} }})"
 
-    def store(self, state: str, value: str, node: ir.Node) -> str:
-        """`put` of `value` under `key` and `hash`."""
+    def store(self, state: str, value: str, node: ir.Node, at: str = "") -> str:
+        """`put` of `value` under `key` and `hash`; `at` is what `find` gave, if nothing was written since."""
         decl = self.program.state[state]
         assert isinstance(decl, ir.MapDecl)
         place = self.program.place(node.span)
@@ -112,11 +112,9 @@ class Expressions(PlainExpressions):
             *(self.reason(f"index {i.name} of {state} taken ({place})") for i in decl.indexes),
         ]
         why = self.temp("why")
+        call = f"{self.state(state)}.put({', '.join([at, 'key', 'hash', value] if at else ['key', 'hash', value])})"
         listed = ", ".join(map(str, numbers))
-        return (
-            f"if (const uint16_t {why} = why_not({self.state(state)}.put(key, hash, {value}), {{{listed}}})) "
-            f"[[unlikely]] {self.trap_variable(why)}"
-        )
+        return f"if (const uint16_t {why} = why_not({call}, {{{listed}}})) [[unlikely]] {self.trap_variable(why)}"
 
     def _pool(self, decl: ir.MapDecl) -> str | None:
         found = owned_places(decl.value) if decl.value is not None else []
@@ -149,14 +147,14 @@ class Expressions(PlainExpressions):
                 return f"({{ {first} {' '.join(operands)} {stop} {call}({held}, {args}); }})"
             case ir.MapDecl(value=kind):
                 assert place.key is not None and kind is not None
-                whole = self.temp("entry")
+                whole, at = self.temp("entry"), self.temp("at")
                 held = self.path(kind, place.path, whole)
-                lines = [self.key(place.state, None, place.key), *operands, self.present(place.state, whole, e)]
+                lines = [self.key(place.state, None, place.key), *operands, self.present(place.state, whole, at, e)]
                 if not e.take:
                     return f"({{ {' '.join(lines)} {call}({held}, {args}); }})"
                 taken = self.temp("taken")
                 lines.append(f"const bool {taken} = {call}({held}, {args});")
-                return f"({{ {' '.join(lines)} {self.store(place.state, whole, e)} {taken}; }})"
+                return f"({{ {' '.join(lines)} {self.store(place.state, whole, e, at)} {taken}; }})"
             case _:
                 raise AssertionError(decl)
 
@@ -166,12 +164,12 @@ class Expressions(PlainExpressions):
             text, type = members(type, text)[i]
         return text
 
-    def present(self, state: str, name: str, node: ir.Node) -> str:
-        """Declares `name` as the value under `key`, or the initial value of an entry that is not there (L7.3)."""
+    def present(self, state: str, name: str, at: str, node: ir.Node) -> str:
+        """Declares `name` as the value under `key`, or the initial value of an entry that is not there (L7.3), and `at`
+        as where it is."""
         decl = self.program.state[state]
         assert isinstance(decl, ir.MapDecl) and decl.value is not None
         value = self.shared.cpp(decl.value)
-        at = self.temp("at")
         find = f"const auto {at} = {self.state(state)}.find(key, hash);"
         if owns(decl.value):
             stop = self.guard(f"{at} == absent", self.reason(f"absent entry of {state}", node))

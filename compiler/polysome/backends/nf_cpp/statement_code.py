@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from polysome.backends.nf_cpp.ahead import AheadKey
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, members
@@ -127,8 +127,7 @@ class Statements(Expressions):
                 self._packet_statement(s)
 
     def edit_name(self, i: int, n: int) -> str:
-        instance = self.program.parser.instances[i]
-        return identifier(f"{instance.name}.{instance.header.fields[n].name}")
+        return field_name(self.program.parser, i, n)
 
     def _evaluate(self, v: ir.Expr) -> None:
         if isinstance(v, ir.MethodCall) and isinstance(self.program.state[v.state], ir.MapDecl):
@@ -284,14 +283,15 @@ class Statements(Expressions):
         self.put_line("{")
         self.depth += 1
         self.put_line(self.key(s.state, None, s.key))
+        at = ""
         if s.current is not None:
-            present = self.temp("present")
-            self.put_line(self.present(s.state, present, s))
+            present, at = self.temp("present"), self.temp("at")
+            self.put_line(self.present(s.state, present, at, s))
             if name := self.bound(s.current, decl.value):
                 self.put_line(f"{name} = {present};")
         value = self.temp("value")
         self.put_line(f"const {self.shared.cpp(decl.value)} {value} = {self.code(s.value)};")
-        self.put_line(self.store(s.state, value, s))
+        self.put_line(self.store(s.state, value, s, "" if self.acts(s.value) else at))
         self.depth -= 1
         self.put_line("}")
 

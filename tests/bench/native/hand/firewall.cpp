@@ -37,40 +37,28 @@ class Firewall : public Hand {
     explicit Firewall(const Setup& setup) : connections_("connections", setup.flows) {}
 
     void batch(std::span<Packet> packets, uint64_t now) override {
-        std::array<View, BATCH> views;
-        std::array<FlowKey, BATCH> keys;
-        std::array<Packet*, BATCH> taken;
-        std::array<int32_t, BATCH> places;
-        uint32_t n = 0;
+        Taken<FlowKey> taken;
         for (Packet& p : packets) {
             p.out = DROP;
-            if (!parse(p, views[n])) continue;
-            keys[n] = p.port == INSIDE ? views[n].key() : views[n].reversed();
-            taken[n++] = &p;
+            View& view = taken.next();
+            if (parse(p, view)) taken.add(p, p.port == INSIDE ? view.key() : view.reversed());
         }
-        connections_.look_up(keys.data(), n, places);
-        for (uint32_t i = 0; i < n; ++i) {
-            const uint8_t flags = views[i].protocol == TCP ? views[i].l4[13] : 0;
-            const int32_t place = alive(keys[i], places[i], now);
-            const bool inside = taken[i]->port == INSIDE;
-            if (inside ? open(keys[i], place, flags, now) : answer(keys[i], place, flags, now)) {
-                taken[i]->out = inside ? OUTSIDE : INSIDE;
+        const auto is_due = [now](const Connection& c) { return now - c.last >= IDLE[c.phase]; };
+        connections_.look_up(taken);
+        for (uint32_t i = 0; i < taken.count; ++i) {
+            const FlowKey& key = taken.keys[i];
+            const uint8_t flags = key.protocol == TCP ? taken.views[i].l4[13] : 0;
+            const int32_t place = connections_.alive(key, taken.places[i], is_due);
+            Packet& packet = *taken.packets[i];
+            const bool inside = packet.port == INSIDE;
+            if (inside ? open(key, place, flags, now) : answer(key, place, flags, now)) {
+                packet.out = inside ? OUTSIDE : INSIDE;
             }
         }
-        connections_.sweep([&](const Connection& c) { return is_due(c, now); },
-                           [&](int32_t place) { connections_.remove(place); });
+        connections_.sweep(is_due);
     }
 
   private:
-    static bool is_due(const Connection& c, uint64_t now) { return now - c.last >= IDLE[c.phase]; }
-
-    int32_t alive(const FlowKey& key, int32_t place, uint64_t now) {
-        place = connections_.current(key, place);
-        if (place < 0 || !is_due(connections_[place], now)) return place;
-        connections_.remove(place);
-        return -1;
-    }
-
     bool open(const FlowKey& key, int32_t place, uint8_t flags, uint64_t now) {
         const bool tcp = key.protocol == TCP, opens = (flags & (SYN | ACK)) == SYN;
         const bool fresh = place < 0;

@@ -21,15 +21,6 @@
 
 namespace polysome::bench {
 
-inline constexpr uint8_t DROP = 0xff;
-
-struct Packet {
-    uint8_t* data = nullptr;
-    uint16_t size = 0;
-    uint8_t port = 0;    ///< it came from
-    uint8_t out = DROP;  ///< it goes to
-};
-
 using Rows = std::vector<std::vector<uint64_t>>;  ///< a config table: numbers only
 
 /// What a network function is started with.
@@ -160,6 +151,24 @@ rte_hash* make_table(const char* name, uint64_t entries) {
     return table;
 }
 
+/// The packets of a batch that a table is asked about, with their keys and where these are: what `look_up` said, or a
+/// negative number.
+template <class Key>
+struct Taken {
+    std::array<View, BATCH> views;
+    std::array<Key, BATCH> keys;
+    std::array<Packet*, BATCH> packets;
+    std::array<int32_t, BATCH> places;
+    uint32_t count = 0;
+
+    /// The view for the packet that may be added next.
+    View& next() { return views[count]; }
+    void add(Packet& packet, const Key& key) {
+        keys[count] = key;
+        packets[count++] = &packet;
+    }
+};
+
 /// A limited table of entries that end when they were not used for some time. State has `uint64_t last`, the time of
 /// the last use, 0 in places that are free.
 template <class Key, class State>
@@ -170,19 +179,38 @@ class FlowTable {
         states_ = large_array<State>(places_);
     }
 
-    /// Looks up keys[0..n) and prefetches what it finds; `places` get where, or a negative number.
-    void look_up(const Key* keys, uint32_t n, std::array<int32_t, BATCH>& places) {
+    /// Looks up the keys and prefetches what it finds.
+    void look_up(Taken<Key>& taken) {
         removed_ = false;
         std::array<const void*, BATCH> pointers;
-        for (uint32_t i = 0; i < n; ++i) pointers[i] = &keys[i];
-        if (n) rte_hash_lookup_bulk(table_, pointers.data(), n, places.data());
-        for (uint32_t i = 0; i < n; ++i) {
-            if (places[i] >= 0) __builtin_prefetch(&states_[places[i]], 1);
+        for (uint32_t i = 0; i < taken.count; ++i) pointers[i] = &taken.keys[i];
+        if (taken.count) rte_hash_lookup_bulk(table_, pointers.data(), taken.count, taken.places.data());
+        for (uint32_t i = 0; i < taken.count; ++i) {
+            if (taken.places[i] >= 0) __builtin_prefetch(&states_[taken.places[i]], 1);
         }
     }
     /// Where `key` is now, if `place` is what `look_up` said: entries come and go within a batch.
     int32_t current(const Key& key, int32_t place) const {
         return place >= 0 && !removed_ ? place : rte_hash_lookup(table_, &key);
+    }
+
+    /// The same, but an entry that `is_due(state)` ends first.
+    template <class IsDue>
+    int32_t alive(const Key& key, int32_t place, IsDue&& is_due) {
+        place = current(key, place);
+        if (place < 0 || !is_due(states_[place])) return place;
+        remove(place);
+        return -1;
+    }
+    /// The same; if there is none, a new one, which `begin(state)` sets up. If the table is full, an old one goes.
+    template <class IsDue, class Begin>
+    int32_t alive_or_new(const Key& key, int32_t place, uint64_t now, IsDue&& is_due, Begin&& begin) {
+        place = alive(key, place, is_due);
+        if (place >= 0) return place;
+        if (full()) remove(oldest());
+        place = add(key, now);
+        if (place >= 0) begin(states_[place]);
+        return place;
     }
 
     State& operator[](int32_t place) { return states_[place]; }
@@ -211,10 +239,15 @@ class FlowTable {
         --size_;
     }
 
-    /// Looks at the next few places, as a timer would, and calls `end(place)` for those that `is_due(state)`.
+    /// Looks at the next few places, as a timer would, and removes the entries that `is_due(state)`.
+    template <class IsDue>
+    void sweep(IsDue&& is_due) {
+        sweep(is_due, [this](int32_t place) { remove(place); });
+    }
+    /// The same, but calls `end(place)`, which is to remove it.
     template <class IsDue, class Ended>
-    void sweep(IsDue&& is_due, Ended&& end, uint32_t count = 8) {
-        for (uint32_t i = 0; i < count; ++i) {
+    void sweep(IsDue&& is_due, Ended&& end) {
+        for (int i = 0; i < 8; ++i) {
             const auto place = static_cast<int32_t>(next_);
             next_ = next_ + 1 == places_ ? 0 : next_ + 1;
             if (states_[place].last != 0 && is_due(states_[place])) end(place);

@@ -31,42 +31,30 @@ class LoadBalancer : public Hand {
     }
 
     void batch(std::span<Packet> packets, uint64_t now) override {
-        std::array<View, BATCH> views;
-        std::array<FlowKey, BATCH> keys;
-        std::array<Packet*, BATCH> taken;
-        std::array<int32_t, BATCH> places;
-        uint32_t n = 0;
+        Taken<FlowKey> taken;
         for (Packet& p : packets) {
             p.out = DROP;
-            if (p.port != CLIENTS || !parse(p, views[n]) || views[n].dst != __builtin_bswap32(VIP)) continue;
-            keys[n] = views[n].key();
-            taken[n++] = &p;
+            View& view = taken.next();
+            if (p.port == CLIENTS && parse(p, view) && view.dst == __builtin_bswap32(VIP)) taken.add(p, view.key());
         }
-        sticky_.look_up(keys.data(), n, places);
-        for (uint32_t i = 0; i < n; ++i) {
-            const int32_t place = entry(keys[i], places[i], now);
+        const auto is_due = [now](const Sticky& s) { return now - s.last >= IDLE; };
+        const auto choose = [this](Sticky& s) { s.backend = turn_++ % static_cast<uint32_t>(backends_.size()); };
+        sticky_.look_up(taken);
+        for (uint32_t i = 0; i < taken.count; ++i) {
+            const int32_t place = sticky_.alive_or_new(taken.keys[i], taken.places[i], now, is_due, choose);
             if (place < 0) continue;
             Sticky& sticky = sticky_[place];
             sticky.last = now;
             const Backend& backend = backends_[sticky.backend];
-            write_address(views[i], views[i].ip + 16, backend.ip);
-            std::memcpy(taken[i]->data, backend.mac.data(), 6);
-            taken[i]->out = backend.uplink;
+            Packet& packet = *taken.packets[i];
+            write_address(taken.views[i], taken.views[i].ip + 16, backend.ip);
+            std::memcpy(packet.data, backend.mac.data(), 6);
+            packet.out = backend.uplink;
         }
-        sticky_.sweep([&](const Sticky& s) { return now - s.last >= IDLE; }, [&](int32_t p) { sticky_.remove(p); });
+        sticky_.sweep(is_due);
     }
 
   private:
-    int32_t entry(const FlowKey& key, int32_t place, uint64_t now) {
-        place = sticky_.current(key, place);
-        if (place >= 0 && now - sticky_[place].last < IDLE) return place;
-        if (place >= 0) sticky_.remove(place);
-        if (sticky_.full()) sticky_.remove(sticky_.oldest());
-        place = sticky_.add(key, now);
-        if (place >= 0) sticky_[place].backend = turn_++ % static_cast<uint32_t>(backends_.size());
-        return place;
-    }
-
     std::vector<Backend> backends_;
     FlowTable<FlowKey, Sticky> sticky_;
     uint32_t turn_ = 0;

@@ -63,31 +63,27 @@ class Nat : public Hand {
           udp_(setup.rows, UDP) {}
 
     void batch(std::span<Packet> packets, uint64_t now) override {
-        std::array<View, BATCH> views, answers;
-        std::array<Endpoint, BATCH> keys, publics;
-        std::array<Packet*, BATCH> taken, answered;
-        std::array<int32_t, BATCH> places;
+        Taken<Endpoint> queries, answers;
         std::array<const void*, BATCH> pointers;
         std::array<void*, BATCH> found;
-        uint32_t n = 0, m = 0;
         for (Packet& p : packets) {
             p.out = DROP;
+            View view;
+            if (!parse(p, view)) continue;
             if (p.port == INSIDE) {
-                if (!parse(p, views[n])) continue;
-                keys[n] = {views[n].src, views[n].sport, views[n].protocol};
-                taken[n++] = &p;
+                queries.next() = view;
+                queries.add(p, {view.src, view.sport, view.protocol});
             } else {
-                if (!parse(p, answers[m])) continue;
-                publics[m] = {answers[m].dst, answers[m].dport, answers[m].protocol};
-                pointers[m] = &publics[m];
-                answered[m++] = &p;
+                pointers[answers.count] = &answers.keys[answers.count];
+                answers.next() = view;
+                answers.add(p, {view.dst, view.dport, view.protocol});
             }
         }
         ended_ = false;
-        out_.look_up(keys.data(), n, places);
+        out_.look_up(queries);
         uint64_t hits = 0;
-        if (m) rte_hash_lookup_bulk_data(back_, pointers.data(), m, &hits, found.data());
-        for (uint32_t i = 0; i < m; ++i) {
+        if (answers.count) rte_hash_lookup_bulk_data(back_, pointers.data(), answers.count, &hits, found.data());
+        for (uint32_t i = 0; i < answers.count; ++i) {
             if (hits >> i & 1) {
                 __builtin_prefetch(&out_[place_of(found[i])], 1);
             } else {
@@ -96,12 +92,12 @@ class Nat : public Hand {
         }
         // In the order of arrival: both lists are, and the packet tells which one is next.
         uint32_t i = 0, k = 0;
-        while (i < n || k < m) {
-            if (k == m || (i < n && taken[i] < answered[k])) {
-                outwards(*taken[i], views[i], keys[i], places[i], now);
+        while (i < queries.count || k < answers.count) {
+            if (k == answers.count || (i < queries.count && queries.packets[i] < answers.packets[k])) {
+                outwards(*queries.packets[i], queries.views[i], queries.keys[i], queries.places[i], now);
                 ++i;
             } else {
-                inwards(*answered[k], answers[k], publics[k], found[k], now);
+                inwards(*answers.packets[k], answers.views[k], answers.keys[k], found[k], now);
                 ++k;
             }
         }

@@ -51,40 +51,39 @@ class Policer : public Hand {
     }
 
     void batch(std::span<Packet> packets, uint64_t now) override {
-        std::array<View, BATCH> views;
-        std::array<uint32_t, BATCH> keys;
-        std::array<Packet*, BATCH> taken;
-        std::array<int32_t, BATCH> places;
+        Taken<uint32_t> taken;
         std::array<const void*, BATCH> pointers;
         std::array<void*, BATCH> plans;
-        uint32_t n = 0;
         for (Packet& p : packets) {
             p.out = p.port == SUBSCRIBERS ? CORE : SUBSCRIBERS;
-            if (p.port != SUBSCRIBERS || !parse(p, views[n])) continue;
-            keys[n] = views[n].src;
-            pointers[n] = &keys[n];
-            taken[n++] = &p;
+            View& view = taken.next();
+            if (p.port != SUBSCRIBERS || !parse(p, view)) continue;
+            pointers[taken.count] = &view.src;
+            taken.add(p, view.src);
         }
+        const auto is_due = [now](const Meter& m) { return now - m.last >= IDLE; };
+        const auto fill = [now](Meter& m) { m.committed = m.peak = {~Tokens{0} >> 1, now}; };
         uint64_t special = 0;
-        if (n) rte_hash_lookup_bulk_data(by_address_, pointers.data(), n, &special, plans.data());
-        meters_.look_up(keys.data(), n, places);
-        for (uint32_t i = 0; i < n; ++i) {
+        if (taken.count) rte_hash_lookup_bulk_data(by_address_, pointers.data(), taken.count, &special, plans.data());
+        meters_.look_up(taken);
+        for (uint32_t i = 0; i < taken.count; ++i) {
             const Plan& plan = plans_[special >> i & 1 ? reinterpret_cast<uintptr_t>(plans[i]) : 0];
-            const int32_t place = entry(keys[i], places[i], now);
+            const int32_t place = meters_.alive_or_new(taken.keys[i], taken.places[i], now, is_due, fill);
+            Packet& packet = *taken.packets[i];
             if (place < 0) {
-                taken[i]->out = DROP;
+                packet.out = DROP;
                 continue;
             }
             Meter& meter = meters_[place];
             meter.last = now;
-            const uint32_t size = views[i].total_length();
+            const uint32_t size = taken.views[i].total_length();
             if (!meter.peak.take(size, plan.pir, plan.pbs, now)) {
-                taken[i]->out = DROP;
+                packet.out = DROP;
             } else if (!meter.committed.take(size, plan.cir, plan.cbs, now)) {
-                mark(views[i].ip);
+                mark(taken.views[i].ip);
             }
         }
-        meters_.sweep([&](const Meter& m) { return now - m.last >= IDLE; }, [&](int32_t p) { meters_.remove(p); });
+        meters_.sweep(is_due);
     }
 
   private:
@@ -94,16 +93,6 @@ class Policer : public Hand {
         ip[1] = static_cast<uint8_t>(YELLOW << 2 | (ip[1] & 3));
         std::memcpy(&after, ip, 2);
         adjust(ip + 10, before, after);
-    }
-
-    int32_t entry(uint32_t key, int32_t place, uint64_t now) {
-        place = meters_.current(key, place);
-        if (place >= 0 && now - meters_[place].last < IDLE) return place;
-        if (place >= 0) meters_.remove(place);
-        if (meters_.full()) meters_.remove(meters_.oldest());
-        place = meters_.add(key, now);
-        if (place >= 0) meters_[place].committed = meters_[place].peak = {~Tokens{0} >> 1, now};  // full
-        return place;
     }
 
     FlowTable<uint32_t, Meter> meters_;

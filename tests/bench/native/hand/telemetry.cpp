@@ -177,21 +177,21 @@ class Telemetry : public Hand {
     void batch(std::span<Packet> packets, uint64_t now) override {
         if (next_ == 0) next_ = now + INTERVAL;
         for (; now >= next_; next_ += INTERVAL) every_interval();
-        std::array<View, BATCH> views;
-        std::array<FlowKey, BATCH> keys;
+        Taken<FlowKey> taken;
         std::array<Hashes, BATCH> hashes;
-        std::array<int32_t, BATCH> places;
-        uint32_t n = 0;
         for (Packet& p : packets) {
             p.out = p.port == LAN ? WAN : LAN;
-            if (!parse(p, views[n])) continue;
-            keys[n] = views[n].key();
-            hashes[n] = Hashes::of(keys[n]);
-            seen_.prefetch(hashes[n]);
-            ++n;
+            View& view = taken.next();
+            if (!parse(p, view)) continue;
+            const FlowKey key = view.key();
+            hashes[taken.count] = Hashes::of(key);
+            seen_.prefetch(hashes[taken.count]);
+            taken.add(p, key);
         }
-        records_.look_up(keys.data(), n, places);
-        for (uint32_t i = 0; i < n; ++i) account(views[i], keys[i], hashes[i], places[i], now);
+        records_.look_up(taken);
+        for (uint32_t i = 0; i < taken.count; ++i) {
+            account(taken.views[i], taken.keys[i], hashes[i], taken.places[i], now);
+        }
         records_.sweep([&](const Record& r) { return is_due(r, now); },
                        [&](int32_t place) { end(place, records_[place].finished ? end_of_flow : idle_timeout); });
     }

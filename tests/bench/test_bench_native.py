@@ -1,0 +1,81 @@
+"""The native bench runs, and says what it should; how fast things are is none of a test's business."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from polysome.resources import folder
+
+BENCH = Path(__file__).resolve().parent / "bench_native.py"
+SOON = ["--distribution", "uniform", "--seconds", "0.01", "--repetitions", "1"]
+
+
+def bench(*arguments: object, fastclick: str | None = None, **changed: str) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "FASTCLICK_DIR"}
+    paths = [str(folder("stdlib").parent / "compiler"), environment.get("PYTHONPATH", "")]
+    environment |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), **changed}
+    if fastclick is not None:
+        environment["FASTCLICK_DIR"] = fastclick
+    command = [sys.executable, BENCH, *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def rows(done: subprocess.CompletedProcess[str], out: Path) -> list[dict[str, object]]:
+    """What was measured; skips if something is not installed."""
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.slow
+def test_a_row_has_all_its_members(tmp_path: Path) -> None:
+    out = tmp_path / "out" / "rows.json"
+    done = bench("--nf", "nat", "--flows", 1000, "--out", out, "--build", tmp_path / "build", *SOON)
+    (row,) = rows(done, out)
+    assert (row["nf"], row["flows"], row["distribution"], row["sent"]) == ("nat", 1000, "uniform", 1.0)
+    for column in ("generated", "fields", "hand", "limit", "source"):
+        for unit in ("mpps", "cycles"):
+            value = row[f"{column}_{unit}"]
+            assert isinstance(value, float) and value > 0, column
+    for member in ("generated_rss_per_flow", "hand_rss_per_flow", "generated_memory_per_flow"):
+        assert member in row
+    assert "fastclick_mpps" not in row
+    assert done.stderr.count("FASTCLICK_DIR is not set") == 1
+    table = done.stdout.splitlines()
+    assert len(table) == 3 and table[-1].startswith("nat ")
+    assert len(table[1]) == len(table[2]), "the columns stand below their names"
+
+
+@pytest.mark.slow
+def test_fastclick_is_measured_beside(tmp_path: Path) -> None:
+    given = os.environ.get("FASTCLICK_DIR")
+    if not given:
+        pytest.skip("FASTCLICK_DIR is not set: FastClick is not measured. Set it to where FastClick is installed")
+    out = tmp_path / "rows.json"
+    done = bench("--nf", "nat", "--flows", 1000, "--out", out, "--build", tmp_path / "build", *SOON, fastclick=given)
+    (row,) = rows(done, out)
+    for member in ("fastclick_mpps", "fastclick_cycles", "fastclick_source_mpps"):
+        value = row[member]
+        assert isinstance(value, float) and value > 0, member
+    assert row["fastclick_sent"] == 1.0, "replies find their mappings"
+
+
+def test_says_what_is_not_installed(tmp_path: Path) -> None:
+    done = bench("--flows", 1000, PATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "apt install clang lld cmake ninja-build pkg-config libdpdk-dev libbenchmark-dev" in done.stderr
+
+
+def test_refuses_numbers_of_flows_it_has_no_addresses_for() -> None:
+    done = bench("--flows", 1 << 25)
+    assert done.returncode == 2
+    assert "--flows is from 64 to 16777216" in done.stderr
