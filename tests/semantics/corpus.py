@@ -84,14 +84,14 @@ class Noting(Machine):
 
 def runs(example: str) -> Iterator[Run]:
     """The example over every capture, which feeds all its ports."""
-    plain = _plain(example)
-    values = _config(example, plain.program)
+    setting = plain(example)
+    values = config(example, setting.program)
     for capture in CAPTURES:
-        yield _through(Run(f"{example} on {capture.name}", plain, values), capture)
+        yield _through(Run(f"{example} on {capture.name}", setting, values), capture)
         busy = BUSY[example](values, capture) if example in BUSY else None
         if busy is not None:
-            setting = _open_vip() if example == "load_balancer" else plain
-            yield _through(Run(f"{example} at home on {capture.name}", setting, busy), capture)
+            home = _open_vip() if example == "load_balancer" else setting
+            yield _through(Run(f"{example} at home on {capture.name}", home, busy), capture)
 
 
 def _through(run: Run, capture: Path) -> Run:
@@ -120,7 +120,8 @@ def _packets(capture: Path) -> tuple[Captured, ...]:
 
 
 @cache
-def _plain(example: str) -> Setting:
+def plain(example: str) -> Setting:
+    """The example as it is."""
     return _setting(ROOT / "examples" / example / f"{example}.nf")
 
 
@@ -143,7 +144,8 @@ def _setting(spec: Path) -> Setting:
     return Setting(program, generate(program))
 
 
-def _config(example: str, program: ir.Program) -> Values:
+def config(example: str, program: ir.Program) -> Values:
+    """What the example's folder configures."""
     folder, report = ROOT / "examples" / example, Report()
     files = [str(p) for p in folder.glob("*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
     values = dict(load_config(program, files, report))

@@ -9,12 +9,11 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.semantics.test_corpus import EXAMPLES, Sink, assert_checksums, prepared
+from tests.semantics.corpus import EXAMPLES, Noting, Run, config, plain
+from tests.semantics.test_corpus import assert_checksums
 
 from polysome.captures.read import open_capture
-from polysome.config.tables import Tables
 from polysome.interp.feed import Turns
-from polysome.interp.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 6
@@ -49,19 +48,19 @@ def damaged(frame: bytes, rng: random.Random) -> bytes:
 def test_damaged_packets_are_accounted_for(example: str) -> None:
     captures = sorted((ROOT / "examples").glob("*/*.pcap"))
     rng = random.Random(example)
-    program, values, generated = prepared(example, ())
-    sink = Sink()
-    machine = Machine(program, Tables(program, values), sink, generated)
+    setting = plain(example)
+    run = Run(f"{example} on damaged packets", setting, config(example, setting.program))
+    machine = Noting(run)
     turns = Turns(machine)
-    arrived, time = [], 0
+    time = 0
     for capture in captures:
         frames = [c.data for c in open_capture(capture)][:60]
         for frame in frames * (ROUNDS if capture.parent.name == example else 1):
             data = damaged(frame, rng)
             time += rng.choice((0, 1, 10**6, 10**9))
-            arrived.append(data)
-            machine.arrive(turns.port(data), time, data)
+            run.arrivals.append((turns.port(data), time, data))
+            machine.arrive(*run.arrivals[-1])
     machine.finish()
     c = machine.counters
-    assert c.packets_in == len(arrived) == c.sent + sum(c.dropped.values()) + machine.held
-    assert_checksums(example, arrived, sink)
+    assert c.packets_in == len(run.arrivals) == c.sent + sum(c.dropped.values()) + machine.held
+    assert_checksums(run)

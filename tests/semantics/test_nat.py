@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.semantics.test_corpus import Sink
 from tests.semantics.verify import ones_sum, verify
 
 from polysome.captures.merge import merge
@@ -22,6 +22,19 @@ ROOT = Path(__file__).resolve().parents[2]
 NAT = ROOT / "examples" / "nat"
 INSIDE, OUTSIDE = 0, 1
 PUBLIC = 0xCB007101  # 203.0.113.1
+
+
+@dataclass
+class Sink:
+    """What left, port and bytes, by the number of the packet that arrived."""
+
+    left: dict[int, list[tuple[int, bytes]]] = field(default_factory=dict)
+
+    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
+        self.left.setdefault(order, []).append((port, data))
+
+    def emitted(self, port: int, time: int, data: bytes) -> None:
+        raise AssertionError("a NAT makes no packets")
 
 
 @pytest.fixture(scope="module")

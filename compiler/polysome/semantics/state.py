@@ -16,6 +16,7 @@ from polysome.semantics.scope import NfScope
 from polysome.semantics.type_resolver import STATE_ONLY, unusable
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
+from polysome.syntax.spans import Span
 
 WHEN_FULL = {"drop": "drop", "evict oldest": "evict", "pass": "pass"}
 _POLICY_WORDS = "`when full drop`, `when full evict oldest`, `when full pass`"
@@ -66,11 +67,29 @@ class StateBuilder:
     def _type(self, node: ast.TypeExpr | int) -> t.Type:
         return t.WRONG if isinstance(node, int) else self.x.types.resolve(node)
 
+    def _value_type(self, node: ast.TypeExpr | int) -> t.Type:
+        """The type of values in state; WRONG, and reported, if they have no fixed size."""
+        type = self._type(node)
+        config = _config_part(type)
+        if config is None or isinstance(node, int):
+            return type
+        self._no_state(config, node.span)
+        return t.WRONG
+
+    def _no_state(self, type: t.Type, span: Span) -> None:
+        self.report.add(
+            "E0522",
+            f"{type} cannot be state",
+            span,
+            why="Lists, prefixes and tables are config: filled by the operator, read by the NF.",
+            mend="Declare it with `config`, or use `map`, `set` or `array`.",
+        )
+
     def _map(
         self, decl: ast.StateDecl, name: str, key_node: ast.TypeExpr | int, value_node: ast.TypeExpr | int | None
     ) -> ir.MapDecl:
         key = self._key_type(key_node, decl)
-        value = None if value_node is None else self._type(value_node)
+        value = None if value_node is None else self._value_type(value_node)
         what = f"{'map' if value_node is not None else 'set'} `{decl.name.text}`"
         known = ("capacity", "idle", "age", "forever", "when full")
         clauses = Clauses(self.x, decl.clauses, known, what, decl.name.span)
@@ -192,7 +211,7 @@ class StateBuilder:
         return x.value(written)
 
     def _array(self, decl: ast.StateDecl, name: str, written: ast.TypeName) -> ir.ArrayDecl:
-        item = self._type(written.args[0])
+        item = self._value_type(written.args[0])
         size = self.x.constant(written.size, t.U64) if written.size is not None else None
         if written.size is None:
             self.report.add(
@@ -218,14 +237,9 @@ class StateBuilder:
             )
             return None
         type = self.x.types.resolve(decl.type)
-        if isinstance(type, (t.ListOf, t.Table, t.Prefix, t.SetOf)):
-            self.report.add(
-                "E0522",
-                f"{type} cannot be state",
-                decl.type.span,
-                why="Lists, prefixes and tables are config: filled by the operator, read by the NF.",
-                mend="Declare it with `config`, or use `map`, `set` or `array`.",
-            )
+        config = type if isinstance(type, t.SetOf | t.Prefix) else _config_part(type)
+        if config is not None:
+            self._no_state(config, decl.type.span)
             return None
         Clauses(self.x, decl.clauses, (), f"`{decl.name.text}`", decl.name.span)
         initial = self.x.constant(decl.initial, type) if decl.initial is not None else zero(type)
@@ -290,3 +304,17 @@ def _owned_values(e: ir.Expr, x: Expressions) -> ir.Expr:
         items = tuple(_owned_values(i, x) for i in e.items)
         return replace(e, type=t.Tuple(tuple(i.type for i in items)), items=items)
     return e
+
+
+def _config_part(type: t.Type) -> t.Type | None:
+    """What makes a type one that only config can have, if anything does."""
+    match type:
+        case t.SetOf(t.Port()):  # a bit for each port
+            return None
+        case t.ListOf() | t.Table() | t.SetOf():
+            return type
+        case t.Struct(fields=fields):
+            return next((found for _, member in fields if (found := _config_part(member)) is not None), None)
+        case t.Tuple(items=items):
+            return next((found for item in items if (found := _config_part(item)) is not None), None)
+    return None

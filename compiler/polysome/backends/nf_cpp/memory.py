@@ -196,14 +196,10 @@ def _extent(program: ir.Program, type: t.Type) -> _Extent:
             return _joined(_extent(program, item) for item in reversed(items))  # libstdc++ stores the last one first
         case t.FromPool(pool, item):
             return _joined([_extent(program, item), _partition(program, pool)])
-        case t.Bucket():
-            return _Extent(32, 16)
-        case t.Prefix():
+        case t.Bucket() | t.Prefix():
             return _Extent(32, 16)
         case t.SetOf(t.Port()):
             return _Extent(8, 8)
-        case t.ListOf() | t.SetOf() | t.Table():  # a vector; its items are not in it
-            return _Extent(24, 8)
         case t.Bool():
             return _Extent(1, 1)
         case _:
