@@ -16,7 +16,8 @@ class Writer {
     /// The lowest `bytes` bytes (at most 16) of `value`, big-endian. A few instructions if `bytes` is a constant.
     [[gnu::always_inline]] void put(u128 value, size_t bytes) {
         if (bytes > 8) {
-            put_word(static_cast<uint64_t>(value >> 64), bytes - 8);
+            // bytes - 8, in a way that g++ does not warn of where it is never called
+            put_word(static_cast<uint64_t>(value >> 64), (bytes - 1) % 8 + 1);
             bytes = 8;
         }
         if (bytes > 0) put_word(static_cast<uint64_t>(value), bytes);

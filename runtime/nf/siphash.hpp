@@ -52,7 +52,7 @@ class SipState {
 [[gnu::always_inline]] inline uint64_t load_little(const uint8_t* data, size_t size) {
     static_assert(std::endian::native == std::endian::little, "words are read little-endian");
     uint64_t word = 0;
-    std::memcpy(&word, data, size);
+    if (size != 0) std::memcpy(&word, data, size);  // there may be no data
     return word;
 }
 

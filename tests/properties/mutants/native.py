@@ -27,7 +27,7 @@ FLOW_MAP = of(
     ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
     ("a write does not set a varying idle time", Kind.refresh, "conn_limiter", "        set_idle(entry);\n        if constexpr (Traits::keeps_age)", "        if constexpr (Traits::keeps_age)"),
     ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n", "            if (now_due >= before || before != 0) return;\n"),
-    ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (cold_[n].link.next == WheelLink::nowhere) entry.written.ns = clock_.now;"),
+    ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (seq(n) == inserted_) entry.written.ns = clock_.now;"),
     ("an overwritten value stays taken", Kind.leak, "nat", "        reschedule(n, before);\n        release(old);", "        reschedule(n, before);"),
 )  # fmt: skip
 
@@ -42,7 +42,7 @@ BELOW_FLOW_MAP = (
         ("an earlier due time is not noticed", Kind.time, "telemetry", "        quiet_ = std::min(quiet_, rank);\n", ""),
         ("slots are forgotten once the heap was looked at", Kind.time, "bridge", "quiet_ = std::min(top, start);", "quiet_ = top;"),
         ("the heap is not exact", Kind.time, "nat", "            if (rank == top.rank) return;\n", "            return;\n"),
-        ("one slot too early", Kind.time, "bridge", "        position_ = slot + 1;\n", "        position_ = slot;\n"),
+        ("those of a slot in any order", Kind.order, "telemetry", "        run_.sort();\n", ""),
     ),
     *of(
         "runtime/nf/flow_map/heap.hpp",
