@@ -43,7 +43,7 @@ test: lint types pytest ## Run everything that must pass: lint, types, then the 
 .PHONY: pytest
 pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
 ifeq ($(strip $(ARGS)),)
-	@$(BIN)/python -m pytest -q -n auto -m 'not slow'
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 else
 	@$(BIN)/python -m pytest -q $(ARGS)
