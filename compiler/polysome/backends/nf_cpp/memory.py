@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from polysome.backends.nf_cpp.state_code import varies
 from polysome.backends.nf_cpp.types_code import bits_of, words
 from polysome.interp.state import row_places
 from polysome.ir import program as ir
@@ -128,7 +129,7 @@ def _entry(program: ir.Program, decl: ir.MapDecl) -> tuple[int, int]:
         cold.append(_u64s(1))
     if keeps_words:
         cold.append(_u64s(sum(words(index.key.type) for index in decl.indexes)))
-    if _varies(decl.idle) or _varies(decl.age):
+    if varies(decl.idle) or varies(decl.age):
         cold.append(_Extent(4, 4))
     return bare, _joined(cold).size
 
@@ -146,11 +147,7 @@ def _times(decl: ir.MapDecl) -> int:
     """Times in an entry: of use, of writing, and what idle time and age are where they vary."""
     idle, age = decl.idle is not None, decl.age is not None
     used = idle or (decl.when_full == "evict" and not age)
-    return used + age + _varies(decl.idle) + _varies(decl.age)
-
-
-def _varies(timeout: ir.Timeout | None) -> bool:
-    return timeout is not None and not isinstance(timeout.value, ir.Const)
+    return used + age + varies(decl.idle) + varies(decl.age)
 
 
 def _expires(decl: ir.MapDecl) -> bool:

@@ -42,8 +42,8 @@ def map_spec(shared: Shared, decl: ir.MapDecl) -> list[str]:
     flags = {
         "has_idle": decl.idle is not None,
         "has_age": decl.age is not None,
-        "idle_varies": _varies(decl.idle),
-        "age_varies": _varies(decl.age),
+        "idle_varies": varies(decl.idle),
+        "age_varies": varies(decl.age),
         "has_alive": bool(rows),
         "has_owned": bool(owned),
         "has_on_end": decl.name in shared.program.end_handlers,
@@ -72,7 +72,8 @@ def map_spec(shared: Shared, decl: ir.MapDecl) -> list[str]:
     return lines
 
 
-def _varies(timeout: ir.Timeout | None) -> bool:
+def varies(timeout: ir.Timeout | None) -> bool:
+    """Does a timeout differ from entry to entry?"""
     return timeout is not None and not isinstance(timeout.value, ir.Const)
 
 
