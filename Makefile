@@ -7,9 +7,9 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-GENERATED := compiler/polysome/syntax/generated
 ANTLR := 4.13.2
-ANTLR_ARGS := -Dlanguage=Python3 -no-listener -no-visitor -o $(GENERATED) -Xexact-output-dir compiler/polysome/syntax/Polysome.g4
+ANTLR_ARGS := -Dlanguage=Python3 -no-listener -no-visitor -Xexact-output-dir
+GRAMMARS := syntax/Polysome p4/P4
 DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in clients=examples/load_balancer/clients.pcap \
 	--config examples/load_balancer/config.toml --out $(OUT)/load_balancer.pcapng
 
@@ -67,8 +67,9 @@ format: $(READY) ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff format
 
 .PHONY: bench
-bench: $(READY) ## Measure generated code beside hand-written, and FastClick if FASTCLICK_DIR is set; ARGS='--nf nat --flows 65536', OUT=file.json
+bench: $(READY) ## Measure generated code beside hand-written, FastClick if FASTCLICK_DIR is set, and the software system; ARGS='--nf nat --flows 65536', OUT=file.json
 	@$(BIN)/python tests/bench/bench_native.py $(if $(filter build,$(OUT)),,--out $(OUT)) $(ARGS)
+	@$(if $(strip $(ARGS)),,$(BIN)/python tests/bench/bench_system.py)
 
 .PHONY: bench-run
 bench-run: $(READY) ## Measure `polysome run` against reading the same capture with dpkt
@@ -90,15 +91,19 @@ golden: $(READY) ## Write the expected outputs of the golden tests anew; read th
 	@$(BIN)/python -m pytest -q --update-golden $(ARGS)
 
 .PHONY: parser
-parser: $(READY) ## Generate the parser from Polysome.g4; needs Java, and ANTLR_JAR=antlr-4.13.2-complete.jar if at hand
+parser: $(READY) ## Generate the parsers from Polysome.g4 and P4.g4; needs Java, and ANTLR_JAR=antlr-4.13.2-complete.jar if at hand
 	@java -version >/dev/null 2>&1 || { echo 'ANTLR needs Java. Debian, Ubuntu: apt install default-jre-headless' >&2; exit 1; }
 ifdef ANTLR_JAR
-	@java -jar '$(ANTLR_JAR)' $(ANTLR_ARGS)
+	@for g in $(GRAMMARS); do \
+	    java -jar '$(ANTLR_JAR)' $(ANTLR_ARGS) -o compiler/polysome/$${g%/*}/generated compiler/polysome/$$g.g4 || exit 1; \
+	done
 else
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[parser]'
-	@$(BIN)/antlr4 -v $(ANTLR) $(ANTLR_ARGS)
+	@for g in $(GRAMMARS); do \
+	    $(BIN)/antlr4 -v $(ANTLR) $(ANTLR_ARGS) -o compiler/polysome/$${g%/*}/generated compiler/polysome/$$g.g4 || exit 1; \
+	done
 endif
-	@rm -f $(GENERATED)/*.interp $(GENERATED)/*.tokens
+	@rm -f compiler/polysome/*/generated/*.interp compiler/polysome/*/generated/*.tokens
 
 .PHONY: clean
 clean: ## Remove everything that make has made, .venv too

@@ -113,7 +113,6 @@ class FastClickElement : public BatchElement {
         add(port, time, packet);
     }
     void emitted(uint16_t port, uint64_t time, std::span<const uint8_t> bytes, uint64_t) {
-        if constexpr (framed) bytes = machine_->nf().own(port, bytes);
         make(port, time, bytes);
     }
     void dropped(uint64_t, uint16_t) {}
@@ -121,7 +120,7 @@ class FastClickElement : public BatchElement {
 
   protected:
     /// Are packets frames of a switch (nf/fields_frames.hpp)? They come by input 0 and leave by output 0.
-    static constexpr bool framed = requires(Nf & nf) { nf.own(uint16_t{0}, std::span<const uint8_t>{}); };
+    static constexpr bool framed = polysome::framed<Nf>;
 
     /// Calls `each` for every map and set of the NF.
     virtual void maps(const Nf& nf, const EachMap& each) const = 0;

@@ -4,11 +4,26 @@
 /// Each frame: Ethernet of EtherType 0x88B5, then a tag of 12 bytes, big-endian
 ///   version:4 flags:4 | class:8 | 0:2 seq:30 | qp:16 | length:16 | port:16
 /// then, by the flags:
-///   fields frame (0)       the fields of the class, as analysis/layout.py packs them; `port`: the ingress port
-///   edits frame (0)        the answer: the same tag, `port` the verdict (0x8000 | ingress port for a port set), the
-///   edits whole frame (WHOLE)    the whole packet; the answer has the packet as it leaves own frame (OWN)        a
-///   packet the NF made
-/// and zeros up to 60 bytes. A dropped packet has no answer.
+///   - fields frame (0): the fields of the class, as analysis/layout.py packs them; `port` is the logical port it came
+///     in at, `length` the packet's length, in bytes, as its network header claims it;
+///   - its answer, the edits frame (0): the same tag but for `port`, and all edits of the class;
+///   - whole frame (WHOLE): the whole packet; its answer: the same tag but for `port`, and the packet as it leaves;
+///   - own frame (OWN): a packet that the NF made, of `length` bytes;
+/// and zeros up to 60 bytes. `port` of an answer is the verdict: the logical port, or for several 0x8000 | their mask
+/// (bit i: port i). Answers go back to the Ethernet address that the frame came from. A dropped packet has none.
+///
+/// Who drives Machine<FieldsNf<Nf>, Sink>, or Sharded, gives it only frames that Tag::accepts, as arrivals at the port
+/// of their tags: `arrive` with the times at which they are decided, `advance` when time goes on without one, so that
+/// what is held leaves, timers fire and config changes happen as with packets. The sink is called as with packets, but:
+///   - left(port, time, answer, order): an answer, once for each packet that leaves; `port` is that of its tag. If the
+///     schedule holds packets, it is one port: each copy leaves by itself, and the packets then came whole;
+///   - emitted(port, time, frame, cause): the own frame, addressed as the answer to the last frame decided;
+///   - decided(order, now, packet): packet.frame() is the frame, as it came, with its tag;
+///   - dropped(order, reason): also frames whose class is not known, or that are too short for its fields: `malformed`.
+/// A frame of a port without handler is dropped and not `decided`, but as a first frame it starts the timers.
+///
+/// The schedule sees packets: classes and values are computed from fields, a size is the packet's length as it leaves.
+/// A packet of a fields frame is never a "short frame": only the switch knows how long the packet really is.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +34,7 @@
 #include <vector>
 
 #include "nf/packet.hpp"
+#include "nf/types.hpp"
 
 namespace polysome {
 
@@ -31,6 +47,7 @@ struct Tag {
     static constexpr uint8_t whole = 1;
     static constexpr uint8_t own = 2;
     static constexpr uint16_t port_set = 0x8000;
+    static constexpr size_t most_ports = 15;
 
     /// Is this a frame with fields or a whole packet, of our version? Its class is not looked at.
     static bool accepts(const uint8_t* frame, size_t size) {
@@ -39,6 +56,8 @@ struct Tag {
     }
     static bool is_whole(const uint8_t* frame) { return (frame[link] & whole) != 0; }
     static uint8_t number(const uint8_t* frame) { return frame[link + 1]; }
+    static uint32_t seq(const uint8_t* frame) { return load<uint32_t>(frame + link + 2); }
+    static uint16_t qp(const uint8_t* frame) { return load<uint16_t>(frame + link + 6); }
     static uint16_t length(const uint8_t* frame) { return load<uint16_t>(frame + link + 8); }
     static uint16_t port(const uint8_t* frame) { return load<uint16_t>(frame + link + 10); }
     static void set_port(uint8_t* frame, uint16_t port) {
@@ -47,14 +66,17 @@ struct Tag {
     }
 };
 
-/// `Nf` with frames as above for packets: what Machine takes for an NF. Frames are those that Tag::accepts, and arrive
-/// at the port that their tag says. One copy leaves for a port set; the schedule must hold nothing, because a frame's
-/// size is not the packet's.
+/// `Nf` with frames as above for packets: what Machine takes for an NF.
 template <class Nf>
 class FieldsNf : public Nf {
   public:
-    static_assert(Nf::Policy::immediate, "packets of a schedule that holds some travel whole");
+    static_assert(Nf::port_names.size() <= Tag::most_ports, "an NF behind a switch has at most 15 ports");
 
+    static constexpr bool framed = true;
+    /// Do its packets have shard keys (sharded.hpp)?
+    static constexpr bool spreads = requires(const Nf& nf, const typename Nf::Packet& packet) {
+        nf.core(packet, uint32_t{1});
+    };
     static constexpr uint16_t malformed = Nf::reasons.size();
     static constexpr auto reasons = [] {
         std::array<std::string_view, Nf::reasons.size() + 1> all{};
@@ -65,24 +87,26 @@ class FieldsNf : public Nf {
 
     struct Packet : Nf::Packet {
         uint32_t frame_size;
-        uint16_t answer;  ///< the port of the answer's tag
-        uint8_t number;
+        uint32_t leaving;  ///< bytes of the packet as it leaves, if a schedule asks
+        uint16_t answer;   ///< the port of the answer's tag
         bool whole;
         bool known;
+
+        /// The frame, which is as it came until the packet is applied.
+        const uint8_t* frame() const { return this->headers.data - Tag::head; }
     };
 
     using Nf::Nf;
 
     void parse(const uint8_t* frame, uint32_t size, uint16_t port, Packet& p) const {
         p.frame_size = size;
-        p.number = Tag::number(frame);
         p.whole = Tag::is_whole(frame);
         const std::span rest(frame + Tag::head, size - Tag::head);
         p.known = true;
         if (p.whole) {
             Nf::parse(rest.data(), static_cast<uint32_t>(rest.size()), port, p);
         } else {
-            p.known = Nf::parse_fields(p.number, rest, Tag::length(frame), port, p);
+            p.known = Nf::parse_fields(Tag::number(frame), rest, Tag::length(frame), port, p);
         }
     }
     void prepare(Packet& p) const {
@@ -96,24 +120,37 @@ class FieldsNf : public Nf {
     void prefetch_entries(const Packet& p) const {
         if (p.known) Nf::prefetch_entries(p);
     }
+    uint32_t core(const Packet& p, uint32_t cores) const requires spreads {
+        if (!p.known) return 0;
+        return p.whole ? Nf::core(p, cores) : Nf::core_frame(p, cores);
+    }
     Verdict decide(Packet& p) {
         if (!p.known) return drop(malformed);
+        if constexpr (Nf::emits) std::memcpy(addresses_.data(), p.frame(), addresses_.size());
         const Verdict verdict = p.whole ? Nf::decide(p) : Nf::decide_frame(p);
         if (verdict.reason != 0 || verdict.ports == 0) return verdict;
-        const auto first = static_cast<uint16_t>(std::countr_zero(verdict.ports));
-        p.answer = std::has_single_bit(verdict.ports) ? first : Tag::port_set | p.headers.in_port;
-        return send(first);
+        p.answer = static_cast<uint16_t>(std::has_single_bit(verdict.ports) ? std::countr_zero(verdict.ports)
+                                                                            : Tag::port_set | verdict.ports);
+        return verdict;
+    }
+    typename Nf::ClassKey order_class(const Packet& p) const {
+        return p.whole ? Nf::order_class(p) : Nf::order_class_frame(p);
+    }
+    uint16_t policy_args(Packet& p, uint64_t args[2]) {
+        return p.whole ? Nf::policy_args(p, args) : Nf::policy_args_frame(p, args);
     }
     /// The answer, in place if there is room.
     std::span<const uint8_t> apply(Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) {
         if (p.whole) {
             const std::span<const uint8_t> rest = Nf::apply(p, frame + Tag::head, scratch);
+            p.leaving = static_cast<uint32_t>(rest.size());
             const size_t end = Tag::head + rest.size(), size = std::max(Tag::smallest, end);
             uint8_t* const out = room(frame, p.frame_size, size);
             if (out + Tag::head != rest.data()) std::memcpy(out + Tag::head, rest.data(), rest.size());
             std::fill(out + end, out + size, uint8_t{0});
             return sealed(out, size, p.answer);
         }
+        if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
         // Edits and zeros, of one size for all classes, so that these are a few stores.
         constexpr size_t most = std::max(Tag::smallest, Tag::head + Nf::most_edits);
         std::array<uint8_t, most - Tag::head> rest{};
@@ -122,12 +159,19 @@ class FieldsNf : public Nf {
         std::memcpy(out + Tag::head, rest.data(), rest.size());
         return sealed(out, size, p.answer);
     }
+    /// Each copy of a packet that a schedule held leaves at a port of its own.
+    static void readdress(uint8_t* answer, uint16_t port) { Tag::set_port(answer, port); }
+
     /// A packet the NF made, as an own frame that leaves at `port`; valid until the next call.
     std::span<const uint8_t> own(uint16_t port, std::span<const uint8_t> packet) {
         answer_.assign(std::max(Tag::smallest, Tag::head + packet.size()), 0);
+        std::copy_n(addresses_.begin() + 6, 6, answer_.begin());
+        std::copy_n(addresses_.begin(), 6, answer_.begin() + 6);
         answer_[12] = Tag::ether_type >> 8;
         answer_[13] = Tag::ether_type & 0xff;
         answer_[Tag::link] = Tag::version << 4 | Tag::own;
+        answer_[Tag::link + 8] = static_cast<uint8_t>(packet.size() >> 8);
+        answer_[Tag::link + 9] = static_cast<uint8_t>(packet.size());
         Tag::set_port(answer_.data(), port);
         std::copy(packet.begin(), packet.end(), answer_.begin() + Tag::head);
         return answer_;
@@ -149,6 +193,7 @@ class FieldsNf : public Nf {
     }
 
     std::vector<uint8_t> answer_;
+    std::array<uint8_t, 12> addresses_{};  ///< the last frame's, if the NF makes packets
 };
 
 }  // namespace polysome

@@ -8,6 +8,9 @@
 ///   void dropped(uint64_t order, uint16_t reason);                  // no copy of the packet left or will
 ///   void decided(uint64_t order, uint64_t now, const Nf::Packet&);  // right before its handler runs
 /// Bytes given to a sink are valid during the call. `order` is the number of the packet that arrived, from 0.
+///
+/// An `Nf` that is `framed` takes and gives frames that stand for packets: see fields_frames.hpp, which says what of
+/// the above is different then.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +33,12 @@ struct Arrival {
     uint8_t* data;
     uint32_t size;
     uint16_t port;
+};
+
+/// Do frames stand for the NF's packets (fields_frames.hpp)?
+template <class Nf>
+inline constexpr bool framed = requires {
+    requires Nf::framed;
 };
 
 inline constexpr uint64_t no_packet = ~uint64_t{0};
@@ -112,6 +121,14 @@ class Machine final : Emitter {
         nf_.clock.now = std::max(nf_.clock.now, time);
     }
 
+    /// When something is due next that advance() lets happen; NEVER if nothing is. Of entries that end, only those
+    /// that do so by `by` are looked for.
+    uint64_t next_due(uint64_t by) {
+        u128 due = std::min<u128>(nf_.next_due(by), planned_);
+        if constexpr (!Policy::immediate) due = std::min(due, policy_.next_due());
+        return due < NEVER ? static_cast<uint64_t>(due) : NEVER;
+    }
+
     /// The end of the trace: what is due at the last packet's time still happens.
     void finish() { until(nf_.clock.now); }
 
@@ -173,6 +190,7 @@ class Machine final : Emitter {
 
     void leave(uint32_t number, uint16_t port, uint64_t time) {
         OnTheWay& packet = on_the_way_[number];
+        if constexpr (framed<Nf>) Nf::readdress(const_cast<uint8_t*>(packet.data), port);
         ++counters_.copies;
         if (!packet.sent) {
             packet.sent = true;
@@ -320,6 +338,7 @@ class Machine final : Emitter {
         const std::span<const uint8_t> bytes = nf_.apply(packet, frame, scratch_);
         ++counters_.sent;
         counters_.copies += static_cast<uint64_t>(std::popcount(ports));
+        if constexpr (framed<Nf>) return sink_.left(packet.answer, nf_.clock.now, bytes, order);
         for (; ports != 0; ports &= ports - 1) {
             sink_.left(static_cast<uint16_t>(std::countr_zero(ports)), nf_.clock.now, bytes, order);
         }
@@ -333,7 +352,9 @@ class Machine final : Emitter {
         item.cls = nf_.order_class(packet);
         const std::span<const uint8_t> bytes = nf_.apply(packet, frame, scratch_);
         item.packet = enter(bytes, static_cast<uint32_t>(std::popcount(ports)), order);
-        item.size = std::max<uint32_t>(static_cast<uint32_t>(bytes.size()), 14);
+        item.size = static_cast<uint32_t>(bytes.size());
+        if constexpr (framed<Nf>) item.size = packet.leaving;
+        item.size = std::max<uint32_t>(item.size, 14);
         item.order = order;
         for (; ports != 0; ports &= ports - 1) {
             item.port = static_cast<uint16_t>(std::countr_zero(ports));
@@ -373,7 +394,9 @@ class Machine final : Emitter {
 
     void emitted(uint16_t port, const uint8_t* data, size_t size) override {
         ++counters_.emitted;
-        sink_.emitted(port, nf_.clock.now, {data, size}, cause_);
+        std::span<const uint8_t> bytes(data, size);
+        if constexpr (framed<Nf>) bytes = nf_.own(port, bytes);
+        sink_.emitted(port, nf_.clock.now, bytes, cause_);
     }
 
     Sink& sink_;

@@ -18,8 +18,8 @@ struct Config {
     uint32_t mtu = 4096;  ///< of the path, bytes of payload: 256, 512, 1024, 2048 or 4096
     uint64_t region_size = 0;
     uint32_t rkey = 0;
-    uint64_t read_time = 0;   ///< ns from when a READ's turn comes to its responses, without its bytes
-    uint64_t read_rate = 0;   ///< bytes per second that a queue pair's READs add to that; 0: none
+    uint64_t read_time = 0;   ///< ns from a READ to its responses, without its bytes; those of several overlap
+    uint64_t read_rate = 0;   ///< bytes per second of a queue pair's READs, one after the other; 0: no limit
     uint32_t max_reads = 16;  ///< outstanding per queue pair (max_dest_rd_atomic); one more is an invalid request
 };
 
@@ -116,14 +116,15 @@ class Execution {
         return fetched(qp, frame, now);
     }
 
-    /// The responses of a READ, due after the queue pair's earlier ones and the time that it takes.
+    /// The responses of a READ, due after the queue pair's earlier ones and the time that it takes. A NIC fetches for
+    /// one READ while it waits for what it fetches for others.
     Reply fetched(QueuePair& qp, const Frame& frame, uint64_t now) {
         const uint64_t length = frame.reth.length;
         const uint64_t transfer = config_.read_rate == 0 ? 0 : length * 1'000'000'000 / config_.read_rate;
-        qp.free_at = std::max(qp.free_at, now) + config_.read_time + transfer;
+        qp.free_at = std::max(qp.free_at, now) + transfer;
         ++qp.reads;
         counters_.read_bytes += length;
-        return {.due = qp.free_at,
+        return {.due = qp.free_at + config_.read_time,
                 .is_read = true,
                 .psn = frame.bth.psn,
                 .msn = qp.msn,

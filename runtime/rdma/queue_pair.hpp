@@ -82,7 +82,7 @@ struct QueuePair {
     uint64_t address = 0;         ///< of the WRITE's next byte
     uint64_t remain = 0;          ///< bytes of it still to come
     uint32_t reads = 0;           ///< not yet answered
-    uint64_t free_at = 0;         ///< when the last of them is
+    uint64_t free_at = 0;         ///< when the bytes of the last of them are through
     std::deque<Reply> waiting{};  ///< by order of request, and of time due
 
     /// As after its creation, with these numbers.

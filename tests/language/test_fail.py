@@ -14,7 +14,12 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "polysome"
 PAGES = PACKAGE / "explain"
 FAIL = Path(__file__).parent / "fail"
-CONFIG_FAIL = ROOT / "tests" / "config" / "fail"  # of the diagnostics of configuration and event files
+# Where diagnostics of other files than specs have their cases and the tests of their pages.
+ELSEWHERE = {
+    **dict.fromkeys(("E10", "E11"), ROOT / "tests" / "config" / "fail"),  # configuration and event files
+    "E12": ROOT / "tests" / "p4" / "fail",  # P4 programs
+    **dict.fromkeys(("E13", "E14"), ROOT / "tests" / "plan" / "fail"),  # site files, and plans on them
+}
 Diagnose = Callable[[Path], tuple[list[Diagnostic], str]]
 
 FILES = sorted(FAIL.glob("[EW]*.nf"))
@@ -55,7 +60,7 @@ def assert_helpful(d: Diagnostic) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_no_code_lacks_a_fail_file(code: str) -> None:
-    folder = CONFIG_FAIL if code.startswith(("E10", "E11")) else FAIL
+    folder = ELSEWHERE.get(code[:3], FAIL)
     assert any(p.name.startswith(code) for p in folder.iterdir()), f"{folder.relative_to(ROOT)}/{code}_… is missing"
 
 
@@ -82,7 +87,7 @@ def examples(page: Path) -> tuple[dict[str, str], list[str]]:
 
 
 @pytest.mark.parametrize(
-    "page", sorted(p for p in PAGES.glob("*.md") if p.stem[:3] not in ("E10", "E11")), ids=lambda p: p.stem
+    "page", sorted(p for p in PAGES.glob("*.md") if p.stem[:3] not in ELSEWHERE), ids=lambda p: p.stem
 )
 def test_the_first_example_fails_and_the_second_is_mended(
     page: Path, diagnose: Diagnose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

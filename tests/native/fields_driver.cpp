@@ -1,16 +1,19 @@
 // Decides on packets as their fields, without a switch: takes the fields from the packets, and prints what becomes of
 // the frames. NF_HEADER is a generated header, NF_NAME its NF.
 //
-// Input, big-endian: u32 size and bytes of the config; then for each packet u64 time, u16 port, u32 size and bytes; a
-// packet for port ffff is itself a frame from the switch. Output, a line for each: `frame ORDER BYTES`,
-// `left ORDER BYTES`, `dropped ORDER REASON`.
+// Input, big-endian: u32 cores; u32 size and bytes of the config; then items: u8 what, u64 time, u16 port, u32 size and
+// bytes. `what` is a packet that a switch would split if its class is known (0), one that travels whole (1), itself a
+// frame from the switch (2), or a config change (3).
+// Output, a line for each: `frame ORDER BYTES`; then what the sink is told, in order: `decided ORDER TIME TAG`,
+// `left ORDER TIME PORT BYTES`, `emitted CAUSE TIME PORT BYTES`, `dropped ORDER REASON`;
+// last `counted PACKETS_IN SENT COPIES EMITTED HELD`.
 #include NF_HEADER
 
 #include <cstdio>
 #include <string>
 
 #include "nf/fields_frames.hpp"
-#include "nf/machine.hpp"
+#include "nf/sharded.hpp"
 
 namespace {
 
@@ -34,27 +37,34 @@ struct Input {
     }
 };
 
-void print(const char* what, size_t order, std::span<const uint8_t> bytes) {
-    std::printf("%s %zu ", what, order);
+void print(std::span<const uint8_t> bytes) {
     for (const uint8_t byte : bytes) std::printf("%02x", byte);
     std::printf("\n");
 }
 
-struct Answers {
-    void left(uint16_t, uint64_t, std::span<const uint8_t> bytes, uint64_t order) { print("left", order, bytes); }
-    void emitted(uint16_t, uint64_t, std::span<const uint8_t>, uint64_t) {}
+struct Events {
+    void left(uint16_t port, uint64_t time, std::span<const uint8_t> bytes, uint64_t order) {
+        std::printf("left %zu %zu %u ", size_t{order}, size_t{time}, port);
+        print(bytes);
+    }
+    void emitted(uint16_t port, uint64_t time, std::span<const uint8_t> bytes, uint64_t cause) {
+        std::printf("emitted %zd %zu %u ", static_cast<ssize_t>(cause), size_t{time}, port);
+        print(bytes);
+    }
     void dropped(uint64_t order, uint16_t reason) {
         std::printf("dropped %zu %s\n", size_t{order}, std::string(FieldsNf<Nf>::reasons[reason]).c_str());
     }
-    template <class Packet>
-    void decided(uint64_t, uint64_t, const Packet&) {}
+    void decided(uint64_t order, uint64_t now, const FieldsNf<Nf>::Packet& packet) {
+        std::printf("decided %zu %zu ", size_t{order}, size_t{now});
+        print({packet.frame() + Tag::link, Tag::head - Tag::link});
+    }
 };
 
 /// The frame that a switch would send of a packet: its fields, or all of it.
-Bytes frame_of(const Nf& nf, const Bytes& packet, uint16_t port) {
+Bytes frame_of(const Nf& nf, const Bytes& packet, uint16_t port, bool whole, uint32_t seq) {
     Nf::Packet parsed;
     nf.parse(packet.data(), static_cast<uint32_t>(packet.size()), port, parsed);
-    const uint8_t number = parsed.headers.is_short() ? uint8_t{0} : Nf::frame_class(parsed);
+    const uint8_t number = whole || parsed.headers.is_short() ? uint8_t{0} : Nf::frame_class(parsed);
     Bytes frame(Tag::head + std::max(Nf::most_fields, packet.size()));
     size_t bytes = packet.size();
     if (number == 0) {
@@ -64,9 +74,10 @@ Bytes frame_of(const Nf& nf, const Bytes& packet, uint16_t port) {
     }
     // A whole packet's end is the frame's.
     frame.resize(number == 0 ? Tag::head + bytes : std::max(Tag::smallest, Tag::head + bytes));
-    std::copy_n("switchserver\x88\xb5", Tag::link, frame.begin());
+    std::copy_n("server\x02witch\x88\xb5", Tag::link, frame.begin());
     frame[Tag::link] = static_cast<uint8_t>(Tag::version << 4 | (number == 0 ? Tag::whole : 0));
     frame[Tag::link + 1] = number;
+    store(frame.data() + Tag::link + 2, seq);
     store(frame.data() + Tag::link + 8, static_cast<uint16_t>(parsed.headers.length()));
     Tag::set_port(frame.data(), port);
     return frame;
@@ -75,22 +86,35 @@ Bytes frame_of(const Nf& nf, const Bytes& packet, uint16_t port) {
 }  // namespace
 
 int main() {
+    enum { packet = 0, whole = 1, made = 2, change = 3 };
     Input input;
     for (int byte; (byte = std::getchar()) != EOF;) input.bytes.push_back(static_cast<uint8_t>(byte));
-    Answers answers;
-    Machine<FieldsNf<Nf>, Answers> machine(answers);
+    Events events;
+    Sharded<FieldsNf<Nf>, Events> machine(events, input.number<uint32_t>());
     if (!machine.configure(input.piece())) return 1;
     std::vector<Bytes> frames;
     std::vector<Arrival> arrivals;
     while (input.at < input.bytes.size()) {
+        const auto what = input.number<uint8_t>();
         const auto time = input.number<uint64_t>();
         const auto port = input.number<uint16_t>();
-        const Bytes packet = input.piece();
-        frames.push_back(port == 0xffff ? packet : frame_of(machine.nf(), packet, port));
+        const Bytes bytes = input.piece();
+        if (what == change) {
+            machine.change_at(time, bytes);
+            continue;
+        }
+        const auto seq = static_cast<uint32_t>(frames.size() + 1);
+        const Nf& nf = machine.machine(0).nf();
+        frames.push_back(what == made ? bytes : frame_of(nf, bytes, port, what == whole, seq));
         Bytes& frame = frames.back();
-        print("frame", arrivals.size(), frame);
+        std::printf("frame %zu ", arrivals.size());
+        print(frame);
         arrivals.push_back({time, frame.data(), static_cast<uint32_t>(frame.size()), Tag::port(frame.data())});
     }
     machine.arrive(arrivals);
     machine.finish();
+    const auto count = machine.counters();
+    std::printf("counted %zu %zu %zu %zu %zu\n", size_t{count.packets_in}, size_t{count.sent}, size_t{count.copies},
+                size_t{count.emitted}, size_t{machine.held()});
+    return machine.failed() ? 1 : 0;
 }

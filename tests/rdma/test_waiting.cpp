@@ -15,6 +15,13 @@ Config slow_config(uint64_t read_time = 1000) {
     return config;
 }
 
+/// Four bytes take 1000 ns, and every READ 1000 ns more.
+Config slow_rate() {
+    Config config = slow_config();
+    config.read_rate = 4'000'000;
+    return config;
+}
+
 TEST(Waiting, AReadIsDueAfterItsTime) {
     Bench bench(slow_config());
     EXPECT_EQ(bench.nic.next(), NEVER);
@@ -40,17 +47,24 @@ TEST(Waiting, AReadTakesTheTimeOfItsBytes) {
 }
 
 TEST(Waiting, ReadsOfAQueuePairGoOneAfterTheOther) {
-    Bench bench(slow_config());
+    Bench bench(slow_rate());
     bench.send(read_request(0, 0, 4), 0);
     bench.send(read_request(1, 0, 4), 100);
-    EXPECT_EQ(bench.nic.next(), 1000u);
-    const auto first = bench.advance(1999);
+    EXPECT_EQ(bench.nic.next(), 2000u);
+    const auto first = bench.advance(2999);
     ASSERT_EQ(first.size(), 1u);
     EXPECT_EQ(first[0].frame.bth.psn, 0u);
-    EXPECT_EQ(bench.nic.next(), 2000u);
-    EXPECT_EQ(bench.advance(2000).at(0).frame.bth.psn, 1u);
+    EXPECT_EQ(bench.nic.next(), 3000u);
+    EXPECT_EQ(bench.advance(3000).at(0).frame.bth.psn, 1u);
     bench.send(read_request(2, 0, 4), 5000);
-    EXPECT_EQ(bench.nic.next(), 6000u) << "idle time is not saved up";
+    EXPECT_EQ(bench.nic.next(), 7000u) << "idle time is not saved up";
+}
+
+TEST(Waiting, ReadsOfAQueuePairOverlap) {
+    Bench bench(slow_config());
+    for (uint32_t psn = 0; psn < 16; ++psn) bench.send(read_request(psn, 0, 4), psn);
+    EXPECT_EQ(bench.advance(1000).size(), 1u);
+    EXPECT_EQ(bench.advance(1015).size(), 15u);
 }
 
 TEST(Waiting, QueuePairsDoNotWaitForEachOther) {
@@ -69,7 +83,7 @@ TEST(Waiting, QueuePairsDoNotWaitForEachOther) {
 }
 
 TEST(Waiting, LateAnswersLeaveByTimeOverAllQueuePairs) {
-    Bench bench(slow_config());
+    Bench bench(slow_rate());
     bench.nic.add(QPN + 1, {SWITCH_MAC, SWITCH_IP, PEER_QPN + 1}, 0);
     for (uint32_t psn = 0; psn < 2; ++psn) {
         bench.send(read_request(psn, 0, 4), psn);
@@ -80,7 +94,7 @@ TEST(Waiting, LateAnswersLeaveByTimeOverAllQueuePairs) {
     }
     std::vector<uint32_t> order;
     for (const Seen& seen : bench.advance(9999)) order.push_back(seen.frame.bth.psn * 2 + (seen.frame.bth.qpn & 1));
-    EXPECT_EQ(order, (std::vector<uint32_t>{1, 0, 3, 2})) << "due at 1000, 1010, 2000, 2010";
+    EXPECT_EQ(order, (std::vector<uint32_t>{1, 0, 3, 2})) << "due at 2000, 2010, 3000, 3010";
 }
 
 TEST(Waiting, AWriteAfterAReadDoesNotChangeWhatItReads) {
@@ -142,7 +156,7 @@ TEST(Waiting, SixteenReadsMayWaitTheSeventeenthKills) {
 
 TEST(Waiting, AnAnsweredReadMakesRoom) {
     Bench bench(slow_config());
-    for (uint32_t psn = 0; psn < 16; ++psn) bench.send(read_request(psn, 0, 4), 0);
+    for (uint32_t psn = 0; psn < 16; ++psn) bench.send(read_request(psn, 0, 4), psn);
     EXPECT_EQ(bench.send(read_request(16, 0, 4), 1000).size(), 1u);
     EXPECT_EQ(bench.pair().state, State::ready);
     EXPECT_EQ(bench.pair().reads, 16u);

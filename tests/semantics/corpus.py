@@ -7,7 +7,7 @@ capture's addresses is its VIP, its own MAC, the end of its tunnel.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -84,25 +84,30 @@ class Noting(Machine):
 
 def runs(example: str) -> Iterator[Run]:
     """The example over every capture, which feeds all its ports."""
+    for run in inputs(example):
+        machine = Noting(run)
+        for arrival in run.arrivals:
+            machine.arrive(*arrival)
+        machine.finish()
+        run.counters, run.held = machine.counters, machine.held
+        yield run
+
+
+def inputs(example: str, captures: Sequence[Path] = CAPTURES) -> Iterator[Run]:
+    """The same runs before they are run."""
     setting = plain(example)
     values = config(example, setting.program)
-    for capture in CAPTURES:
-        yield _through(Run(f"{example} on {capture.name}", setting, values), capture)
+    for capture in captures:
+        yield _arriving(Run(f"{example} on {capture.name}", setting, values), capture)
         busy = BUSY[example](values, capture) if example in BUSY else None
         if busy is not None:
             home = _open_vip() if example == "load_balancer" else setting
-            yield _through(Run(f"{example} at home on {capture.name}", home, busy), capture)
+            yield _arriving(Run(f"{example} at home on {capture.name}", home, busy), capture)
 
 
-def _through(run: Run, capture: Path) -> Run:
-    machine = Noting(run)
-    turns, gaps = Turns(machine), Gaps(GAP)
-    for c in _packets(capture):
-        arrival = turns.port(c.data), gaps.time(c.time), c.data
-        run.arrivals.append(arrival)
-        machine.arrive(*arrival)
-    machine.finish()
-    run.counters, run.held = machine.counters, machine.held
+def _arriving(run: Run, capture: Path) -> Run:
+    turns, gaps = Turns(Noting(run)), Gaps(GAP)
+    run.arrivals = [(turns.port(c.data), gaps.time(c.time), c.data) for c in _packets(capture)]
     return run
 
 

@@ -3,6 +3,9 @@ packed to bytes (DESIGN section 6).
 
 A class is split unless all of it is needed; split classes are numbered from 1 (the tag has 8 bits; 0 is for frames
 that belong to no class), one number for all classes that nothing in the program tells apart.
+
+A frame may also carry all headers, as Ribosome's do (`carry="headers"`): then classes with different headers have
+different numbers, and what a header may be cut to (a quote in an ICMP error) goes whole.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 from polysome.analysis.paths import FieldKey, Operation, Sending, distinguishing, popped, sending
 from polysome.analysis.payload_sums import needs_payload
@@ -28,6 +32,9 @@ from polysome.analysis.relevance import (
 from polysome.ir import program as ir
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.syntax.spans import Span
+
+# What a fields frame has: the bytes that `decide` needs, or those and every header's fixed part.
+Carry = Literal["fields", "headers"]
 
 
 @dataclass(frozen=True)
@@ -130,9 +137,12 @@ class Layout:
         return sum(c.number is not None for c in self.classes)
 
 
-@lru_cache(maxsize=1)  # the checks and what is printed ask for the same
-def layout(program: ir.Program) -> Layout:
-    """The frames of every parse class; numbers go on beyond 255 if there are more, which `analyse` reports."""
+@lru_cache(maxsize=2)  # the checks and what is printed ask for the same
+def layout(program: ir.Program, carry: Carry = "fields") -> Layout:
+    """The frames of every parse class; numbers go on beyond 255 if there are more, which `analyse` reports.
+
+    With all headers there may be more for a program that is fine: then those with the most headers go whole.
+    """
     table = ByteTable(program.parser)
     whole: dict[int, Whole] = {}
     for read in packet_reads(program):
@@ -141,16 +151,38 @@ def layout(program: ir.Program) -> Layout:
         for c in members(table.whole & ~before):
             whole[c] = Whole("all of its bytes are needed", read.span)
     _declared_whole(program, whole)
+    if carry == "headers":
+        _cut_whole(program, whole)
     found: list[ClassLayout] = []
     parts = partition(passing(program), [*distinguishing(program), *dict.fromkeys(m for m, _ in table.needs)])
     for part in parts:
-        found += _layouts(program, part, table, whole)
+        found += _layouts(program, part, table, whole, carry)
+    if carry == "headers":
+        found = _fewest_headers(program, found)
     numbered = 0
     for i, one in enumerate(found):
         if one.whole is None:
             numbered += 1
             found[i] = replace(one, number=numbered)
     return Layout(tuple(found))
+
+
+def _fewest_headers(program: ir.Program, found: list[ClassLayout]) -> list[ClassLayout]:
+    """As many classes stay split as there are numbers."""
+    classes = program.parser.classes
+    split = sorted((len(classes[next(members(c.classes))]), i) for i, c in enumerate(found) if c.whole is None)
+    why = Whole("there are more classes than numbers for them", program.span)
+    for _, i in split[WIRE.class_numbers :]:
+        found[i] = replace(found[i], whole=why, fields=(), edits=())
+    return sorted(found, key=lambda c: c.classes & -c.classes)
+
+
+def _cut_whole(program: ir.Program, whole: dict[int, Whole]) -> None:
+    """A cut header has no fixed part that is surely there."""
+    for n, instance in enumerate(program.parser.instances):
+        if instance.cut is not None:
+            for c in members(program.parser.having[n] & passing(program)):
+                whole.setdefault(c, Whole(f"{instance.name} may be cut", program.span))
 
 
 def _declared_whole(program: ir.Program, whole: dict[int, Whole]) -> None:
@@ -160,14 +192,18 @@ def _declared_whole(program: ir.Program, whole: dict[int, Whole]) -> None:
             whole[c] = Whole("`relevant packet`", contract.span)
 
 
-def _layouts(program: ir.Program, part: int, table: ByteTable, whole: dict[int, Whole]) -> list[ClassLayout]:
+def _layouts(
+    program: ir.Program, part: int, table: ByteTable, whole: dict[int, Whole], carry: Carry
+) -> list[ClassLayout]:
     """The layout of the classes in `part`, and apart from it those of which some, but not all, go whole."""
     paths = sending(program, part)
-    reasons: dict[Whole | None, int] = {}
+    groups: dict[tuple[Whole | None, tuple[int, ...]], int] = {}
     for c in members(part):
-        reason = whole.get(c) or _whole_for_edits(program, program.parser.classes[c], paths)
-        reasons[reason] = reasons.get(reason, 0) | 1 << c
-    return [_class_layout(program, mask, reason, table, paths) for reason, mask in reasons.items()]
+        path = program.parser.classes[c]
+        reason = whole.get(c) or _whole_for_edits(program, path, paths)
+        carried = path if carry == "headers" and reason is None else ()
+        groups[reason, carried] = groups.get((reason, carried), 0) | 1 << c
+    return [_class_layout(program, mask, reason, table, paths, carried) for (reason, carried), mask in groups.items()]
 
 
 def _whole_for_edits(program: ir.Program, path: tuple[int, ...], paths: Sending) -> Whole | None:
@@ -181,20 +217,26 @@ def _whole_for_edits(program: ir.Program, path: tuple[int, ...], paths: Sending)
     return None
 
 
-def _class_layout(program: ir.Program, mask: int, whole: Whole | None, table: ByteTable, paths: Sending) -> ClassLayout:
+def _class_layout(
+    program: ir.Program, mask: int, whole: Whole | None, table: ByteTable, paths: Sending, carried: tuple[int, ...]
+) -> ClassLayout:
+    """`carried`: headers whose fixed parts are fields, needed or not."""
     parser = program.parser
     bytes_needed = {(n.instance, n.low): n for m, n in table.needs if m & mask}
     path = parser.classes[next(members(mask))]
     operations = tuple(dict.fromkeys(o for sequence in paths.operations for o in sequence))
     kept = [*_kept(paths, bytes_needed, parser), *_resizing(program, operations, path, bytes_needed)]
     every = [*bytes_needed.values(), *kept]
+    headers = [
+        Need(i, b, b + 1, "", "", program.span) for i in carried for b in range(parser.instances[i].header.fixed)
+    ]
     return ClassLayout(
         classes=mask,
         number=None,
         whole=whole,
         needs=joined(every, parser, mask),
         kept=joined(kept, parser, mask),
-        fields=() if whole else packed(every, path),
+        fields=() if whole else packed([*every, *headers], path),
         edits=() if whole else _edits(paths, operations, path, program),
         operations=operations,
         shapes=tuple(tuple(operations.index(o) for o in sequence) for sequence in paths.operations),

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from polysome.cli import check, compile, explain, fmt, new, run, test
+from polysome.cli import check, compile, explain, fmt, new, plan, run, test
 
 app = typer.Typer(
     name="polysome",
@@ -29,6 +29,7 @@ app.command("run")(run.run)
 app.command("explain")(explain.explain)
 app.command("test")(test.test)
 app.command("fmt")(fmt.fmt)
+app.command("plan")(plan.plan)
 app.command("compile")(compile.compile_)
 app.command("new")(new.new)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from polysome.captures.write import PcapngWriter
 from polysome.cli.common import COMMAND_LINE, fail
-from polysome.cli.runner import Runner
+from polysome.cli.runner import OnSystem, Runner
 from polysome.interp.feed import Gaps
 from polysome.interp.machine import Counters, Machine
 from polysome.ir import program as ir
@@ -42,6 +42,7 @@ class Output:
 
 def print_json(runner: Runner, traffic: Traffic, gaps: Gaps, out: Path | None) -> None:
     c: Counters = runner.counters
+    system = runner.summary if isinstance(runner, OnSystem) else None
     print(
         json.dumps(
             {
@@ -57,6 +58,7 @@ def print_json(runner: Runner, traffic: Traffic, gaps: Gaps, out: Path | None) -
                 },
                 "gaps_shortened": gaps.shortened,
                 "out": str(out) if out is not None else None,
+                **({} if system is None else {"system": system.to_json()}),
             },
             indent=2,
         )
@@ -70,6 +72,10 @@ def print_table(runner: Runner, traffic: Traffic, gaps: Gaps, out: Path | None) 
         rows.append(("  copies", c.copies, ""))
     rows.append(("dropped", sum(c.dropped.values()), ""))
     rows += [(f"  {reason}", n, "") for reason, n in sorted(c.dropped.items(), key=lambda kv: -kv[1])]
+    system = runner.summary if isinstance(runner, OnSystem) else None
+    if system is not None and system.losses:
+        rows.append(("lost", sum(system.losses.values()), "inside the system"))
+        rows += [(f"  {cause}", n, "") for cause, n in sorted(system.losses.items(), key=lambda kv: -kv[1])]
     rows.append(("held", runner.held, "still in the schedule when the trace ended" if runner.held else ""))
     if c.emitted:
         rows.append(("emitted", c.emitted, "packets that the NF made"))
@@ -83,6 +89,10 @@ def print_table(runner: Runner, traffic: Traffic, gaps: Gaps, out: Path | None) 
         print(f"  {gaps.shortened} gap{plural} above --max-gap shortened, {gaps.removed / 1e9:.0f} s in all")
     if out is not None:
         print(f"  written to {out}")
+    if system is not None:
+        from polysome.cli.system_text import lines
+
+        print("\n" + "\n".join(lines(system)))
 
 
 def _list(counts: dict[str, int]) -> str:

@@ -7,20 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polysome.analysis.layout import Carry
 from polysome.analysis.sharding import sharding
 from polysome.captures.errors import CaptureError
 from polysome.captures.merge import Merged, merge
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
+from polysome.cli.plan import Carried
 from polysome.cli.results import Output, print_explanation, print_json, print_table
 from polysome.cli.runner import Runner
 from polysome.config.events import ConfigChange, in_order, load_events
-from polysome.config.items import ConfigFileError
+from polysome.config.items import ConfigFileError, Rejected
 from polysome.config.load import load_config
 from polysome.config.tables import Tables
 from polysome.interp.feed import Gaps, Turns
@@ -30,12 +32,16 @@ from polysome.ir import program as ir
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.literals import quantity
 
+if TYPE_CHECKING:
+    from polysome.plan.site import Site
+
 
 class Engine(StrEnum):
     """What runs the NF."""
 
     interp = "interp"
     native = "native"
+    system = "system"
 
 
 def run(
@@ -93,22 +99,73 @@ def run(
             "values. Counts from 1, as Wireshark does.",
         ),
     ] = None,
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            "--site",
+            metavar="FILE",
+            help="With --engine system: where it runs; else on a site made for the spec's traffic.",
+        ),
+    ] = None,
+    servers: Annotated[
+        int | None, typer.Option("--servers", metavar="N", min=1, max=32, help="With --engine system: RDMA servers.")
+    ] = None,
+    queue_pairs: Annotated[
+        int | None,
+        typer.Option("--queue-pairs", metavar="N", min=1, max=256, help="With --engine system: of each RDMA server."),
+    ] = None,
+    carry: Annotated[
+        Carried | None, typer.Option("--carry", help="With --engine system: what travels to the NF.")
+    ] = None,
+    faults: Annotated[
+        str | None,
+        typer.Option(
+            "--faults",
+            metavar="TEXT",
+            help="With --engine system: what goes wrong inside, as in `server0:loss=1e-3;nf:stuck@1ms..3ms` or `mix`.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", min=0, help="With --engine system: what chance does, 0 if not given."),
+    ] = None,
+    capture_links: Annotated[
+        Path | None,
+        typer.Option("--capture-links", metavar="DIR", help="With --engine system: a capture of each link inside."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run an NF on captures and say what happened to every packet."""
+    inside = {
+        "--site": site,
+        "--servers": servers,
+        "--queue-pairs": queue_pairs,
+        "--carry": carry,
+        "--faults": faults,
+        "--seed": seed,
+        "--capture-links": capture_links,
+    }
+    _check_system(engine, inside, cores)
     if explain_packet is not None and engine is not Engine.interp:
         fail(COMMAND_LINE, f"--explain-packet: only the interpreter can say why, not --engine {engine}")
     if explain_packet is not None and cores > 1:
         fail(COMMAND_LINE, "--explain-packet: only one core can say why", "Leave out --cores.")
     if profile and engine is not Engine.native:
         fail(COMMAND_LINE, f"--profile: only --engine native is built, not --engine {engine}")
-    program = common.spec(spec, param or [], capacity or [])
+    program, place = on_site(spec, site, param or [], capacity or [])
     values, changes = configuration(program, config or [], events)
     merged = open_captures(program, "--in", inputs)
     writer = _writer(program, out, inputs)
     output = Output(program, writer)
     machine = _machine(program, values, output, explain_packet)
-    runner = _runner(engine, machine, values, output, cores, profile or [])
+    if engine is Engine.system:
+        from polysome.cli import system_run  # generates code: other runs do not need it
+
+        carried: Carry = "headers" if carry is Carried.headers else "fields"
+        asked = system_run.Asked(place, servers, queue_pairs, faults or "", seed or 0, carried, capture_links)
+        runner: Runner = system_run.start(program, values, output, asked)
+    else:
+        runner = _runner(engine, machine, values, output, cores, profile or [])
     gaps = Gaps(_gap(max_gap))
     problem: CaptureError | None = None
     try:
@@ -128,6 +185,37 @@ def run(
         (print_json if as_json else print_table)(runner, output.traffic, gaps, out)
     if problem is not None:
         fail(COMMAND_LINE, f"{problem}", "The packets before this place were run; the result above counts them.")
+
+
+def _check_system(engine: Engine, inside: Mapping[str, Any], cores: int) -> None:
+    """Ends with code 2 for options of another engine, or that contradict each other."""
+    if engine is not Engine.system:
+        for option, value in inside.items():
+            if value is not None:
+                fail(COMMAND_LINE, f"{option}: only --engine system has that, not --engine {engine}")
+        return
+    if cores > 1:
+        fail(COMMAND_LINE, "--cores: the NF of --engine system has one core", "Leave out --cores.")
+    if inside["--site"] is not None and inside["--servers"] is not None:
+        fail(COMMAND_LINE, "--site and --servers: the site file names its RDMA servers", "Give one of them.")
+
+
+def on_site(spec: Path, site: Path | None, param: list[str], capacity: list[str]) -> tuple[ir.Program, Site | None]:
+    """The program, and the site of a file; ends with all that is wrong, code 1 for the spec, 2 for the site."""
+    if site is None:
+        return common.spec(spec, param, capacity), None
+    from polysome.plan.site_file import open_site, site_of
+
+    report = Report()
+    try:
+        file = open_site(str(site), report)
+        program = common.spec(spec, [*file.params, *param], capacity)
+        return program, site_of(file, program.ports, report)
+    except ConfigFileError as error:
+        fail(COMMAND_LINE, str(error))
+    except Rejected:
+        common.show(report.diagnostics, report.sources)
+        raise SystemExit(COMMAND_LINE) from None
 
 
 def _machine(program: ir.Program, values: Mapping[str, Any], output: Output, explain_packet: int | None) -> Machine:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from polysome.interp.machine import Counters
 from polysome.ir import program as ir
+
+if TYPE_CHECKING:
+    from polysome.backends.system.report import Summary
 
 
 class Runner(Protocol):
@@ -25,3 +28,11 @@ class Runner(Protocol):
     def arrive(self, port: int, time: int, data: bytes) -> None: ...
 
     def finish(self) -> None: ...
+
+
+@runtime_checkable
+class OnSystem(Protocol):
+    """A Runner that runs the whole system, and tells at the end what that came to."""
+
+    @property
+    def summary(self) -> Summary | None: ...

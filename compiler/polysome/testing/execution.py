@@ -52,7 +52,9 @@ class Property(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """`record` is what `engine` did with `trace`. `rerun` runs the trace that `decide` saw again, once per options."""
+    """`record` is what `engine` did with `trace`. `rerun` runs it again, once per options: the same engine on what it
+    got before, another one on the trace that `decide` saw.
+    """
 
     spec: Spec
     engine: Engine
@@ -69,7 +71,8 @@ class Execution:
             raise Unsupported(lacking)
         key = (name, options)
         if key not in self._again:
-            self._again[key] = ENGINES[name].run(self.spec, self.record.decided(), options)
+            trace = self.trace if name == self.engine.name else self.record.decided()
+            self._again[key] = ENGINES[name].run(self.spec, trace, options)
         return self._again[key]
 
 

@@ -6,7 +6,7 @@ Every engine yields a Record; `history` is None where an engine does not show it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from polysome.ir import program as ir
@@ -28,7 +28,8 @@ class Copy:
 class Fate:
     """What became of packet `number` (from 0): at `at` (`now` of its handler) it was decided.
 
-    Exactly one of `sent` (at least one copy left), `dropped` (then `reason` says why), `held` is true. `order_class` is
+    Exactly one of `sent` (at least one copy left), `dropped` (then `reason` says why), `held` is true; what got lost
+    inside (`Record.lost`) counts as held. `order_class` is
     its class in the schedule, None if the packet lacks what the NF demands.
     """
 
@@ -73,6 +74,9 @@ class Record:
 
     `program` may have smaller state than the spec declares, if the options say so. `crash`: the engine failed with this
     error, which is its fault and not the spec's; then `fates` has the packets before that.
+
+    `lost`: by number, packets that the NF sent and that got lost inside, and why: faults on links, or frames whose
+    lengths lie. They have no copies.
     """
 
     program: ir.Program
@@ -81,6 +85,7 @@ class Record:
     emitted: tuple[Made, ...]
     history: History | None
     crash: str | None = None
+    lost: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def ends(self) -> tuple[End, ...]:

@@ -1,13 +1,15 @@
 """A FastClick package of an NF: its elements, a Makefile, and configurations for captures and for DPDK ports.
 
 What the elements do is in runtime/host/fastclick.hpp. One takes whole packets: input and output K are the logical port
-K. The other takes the frames of a switch that keeps the packets; it is left out if the schedule may hold packets.
+K. The other takes the frames of a switch that keeps the packets; it is left out if the schedule may hold packets, or if
+there are more ports than the tags of such frames can name.
 """
 
 from __future__ import annotations
 
 import struct
 
+from polysome.analysis.framed import MOST_PORTS
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.templates import camel, fill
@@ -38,7 +40,7 @@ def emit(program: ir.Program) -> dict[str, bytes]:
         f"{name}-capture.click": fill("fastclick/capture.click", {**values, **_capture(program)}),
         f"{name}-dpdk.click": fill("fastclick/dpdk.click", {**values, **_dpdk(program)}),
     }
-    if immediate(program):
+    if immediate(program) and len(program.ports) <= MOST_PORTS:
         found[f"{name}_fields.hh"] = fill("fastclick/fields.hh", values)
         found[f"{name}_fields.cc"] = fill("fastclick/fields.cc", values)
         found[f"{name}-fields.click"] = fill("fastclick/fields.click", values)

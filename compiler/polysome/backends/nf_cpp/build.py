@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden"
 _UNUSED = 30 * 24 * 3600  # seconds after which an entry of the cache goes
 _KEPT = (".so", ".program", ".lock", ".profile", ".profdata")  # suffixes of the cache's entries
 _LINES = 12  # of what the compiler says
+_NONE: Mapping[str, str] = {}
 
 
 class BuildError(Exception):
@@ -62,26 +63,31 @@ def _text(program: ir.Program) -> str:
     return generate(program, defaults=False)
 
 
-def built(name: str, header: str, source: str, flags: tuple[str, ...]) -> Path:
-    """What the compiler makes of `source`, which includes `NAME.hpp`, the text `header`; as `build`."""
+def built(name: str, header: str, source: str, flags: tuple[str, ...], others: Mapping[str, str] = _NONE) -> Path:
+    """What the compiler makes of `source`, which includes `NAME.hpp`, the text `header`; as `build`.
+
+    `others`: more headers, text by name, that either may include.
+    """
     command = compiler()
     if command is None:
         raise BuildError(missing() or "")
     suffix = ".so" if "-shared" in flags else ".program"
-    path = cache_folder() / f"{name}-{_fingerprint(header, source, command, flags)}{suffix}"
+    headers = {f"{name}.hpp": header, **others}
+    path = cache_folder() / f"{name}-{_fingerprint(headers, source, command, flags)}{suffix}"
     if used(path):
         return path
     with only_here(path.with_suffix(".lock")):
         if not used(path):  # not built by the one that had the lock before
-            _compile(name, header, source, [*command, *flags], path)
+            _compile(name, headers, source, [*command, *flags], path)
             _prune(path.parent)
     return path
 
 
-def _compile(name: str, header: str, source: str, command: list[str], path: Path) -> None:
+def _compile(name: str, headers: Mapping[str, str], source: str, command: list[str], path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as work:
         file, made = Path(work, f"{name}_source.cpp"), Path(work, f"made{path.suffix}")
-        Path(work, f"{name}.hpp").write_text(header, encoding="utf-8")
+        for header, text in headers.items():
+            Path(work, header).write_text(text, encoding="utf-8")
         file.write_text(source, encoding="utf-8")
         arguments = [*command, f"-I{work}", f"-I{folder('runtime')}", str(file), "-o", str(made)]
         done = subprocess.run(arguments, capture_output=True, text=True, errors="replace")
@@ -154,8 +160,9 @@ def _processor() -> bytes:
     return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))})).encode()
 
 
-def _fingerprint(header: str, source: str, command: tuple[str, ...], flags: tuple[str, ...]) -> str:
-    parts = [source.encode(), header.encode(), _runtime(), repr((command, flags)).encode(), version(command)]
+def _fingerprint(headers: Mapping[str, str], source: str, command: tuple[str, ...], flags: tuple[str, ...]) -> str:
+    texts = [part.encode() for header in headers.items() for part in header]
+    parts = [source.encode(), *texts, _runtime(), repr((command, flags)).encode(), version(command)]
     if "-march=native" in flags:
         parts.append(_processor())
     return fingerprint(parts)

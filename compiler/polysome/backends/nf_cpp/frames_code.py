@@ -1,21 +1,22 @@
 """Fields frames as C++: from the packed bytes of a class to Fields, and from Edits to bytes (DESIGN section 6).
 
-The layout is that of `analysis/layout.py`; frame and tag around it are the host's. A class that goes whole, or
-whose edits include pushes, pops or truncations, or whose payload's length is read, is not known here:
-such packets travel whole.
+The layout is that of `analysis/layout.py`; frame and tag around it are the host's. Which classes travel so,
+`analysis/framed.py` says; packets of all others travel whole. What the schedule asks of a packet is computed from its
+fields too, so that answers can be held in place of packets.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polysome.analysis.layout import ClassLayout, layout
+from polysome.analysis.framed import framed_classes, is_number
+from polysome.analysis.layout import Carry, ClassLayout
 from polysome.analysis.relevance import PAYLOAD, members
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.reads import Leaf, bits_load, field_name, leaf_name, leaf_type
 from polysome.backends.nf_cpp.shape_code import has_function
 from polysome.ir import program as ir
-from polysome.ir import types as t
+from polysome.ir.walk import walk
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Family:
         return tuple(path[-1] for path in self.paths) if len(self.paths) > 1 else ()
 
 
-def _families(shared: Shared, known: list[ClassLayout]) -> list[Family]:
+def _families(shared: Shared, known: tuple[ClassLayout, ...]) -> list[Family]:
     groups: dict[tuple[int, ...], list[tuple[ClassLayout, tuple[int, ...]]]] = {}
     for c in known:
         path = shared.program.parser.classes[next(members(c.classes))]
@@ -51,11 +52,9 @@ def _families(shared: Shared, known: list[ClassLayout]) -> list[Family]:
     ]
 
 
-def frame_functions(shared: Shared) -> list[str]:
+def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
     """What FieldsNf (runtime/nf/fields_frames.hpp) needs of an NF; `shared` has all leaves by now."""
-    known = [
-        c for c in layout(shared.program).classes if c.number is not None and not c.operations and _plain(shared, c)
-    ]
+    known = framed_classes(shared.program, carry)
     for c in known:
         _keep(shared, c)
     families = _families(shared, known)
@@ -64,17 +63,26 @@ def frame_functions(shared: Shared) -> list[str]:
         "/// Bytes of fields, and of edits, of the largest class.",
         f"static constexpr size_t most_fields = {max([c.fields_size for c in known], default=0)};",
         f"static constexpr size_t most_edits = {max([c.edits_size for c in known], default=0)};",
+        "/// May it make packets itself?",
+        f"static constexpr bool emits = {str(_emits(shared.program)).lower()};",
         *_frame_class(shared, known),
-        *_write_all_fields(shared, known),
+        *_write_all_fields(known),
         *_parse_fields(families),
         *[line for family in families for line in _struct(shared, family)],
         *_decisions(families),
+        *_schedule(families),
+        *(_core(families) if sharded else []),
         *_write_edits(shared, families),
         "",
     ]
 
 
-def _frame_class(shared: Shared, known: list[ClassLayout]) -> list[str]:
+def _emits(program: ir.Program) -> bool:
+    bodies = (program.packet_handlers, program.timers, program.end_handlers)
+    return any(isinstance(node, ir.Emit) for part in bodies for node in walk(part))
+
+
+def _frame_class(shared: Shared, known: tuple[ClassLayout, ...]) -> list[str]:
     lines = [
         "/// The class of a parsed packet, 0 if it travels whole.",
         "static uint8_t frame_class([[maybe_unused]] const Packet& p) {",
@@ -93,7 +101,7 @@ def _frame_class(shared: Shared, known: list[ClassLayout]) -> list[str]:
     return [*lines, "    return 0;", "}"]
 
 
-def _write_all_fields(shared: Shared, known: list[ClassLayout]) -> list[str]:
+def _write_all_fields(known: tuple[ClassLayout, ...]) -> list[str]:
     lines = [
         "/// The fields of a packet as the switch would send them; returns how many bytes.",
         "static size_t write_fields([[maybe_unused]] const Packet& p, uint8_t number,",
@@ -174,6 +182,8 @@ def _load_of(shared: Shared, family: Family, leaf: Leaf) -> str | None:
 
 def _load(shared: Shared, c: ClassLayout, leaf: Leaf) -> tuple[str, int] | None:
     """The text that reads a leaf from the fields of a class, and the byte where it ends there."""
+    if not is_number(leaf.e):
+        return None
     instance, bit, width, first = _span(shared, leaf.e)
     last = (bit + width + 7) // 8
     place = _place(c, instance, first, last)
@@ -223,6 +233,34 @@ def _decisions(families: list[Family]) -> list[str]:
     )
 
 
+def _schedule(families: list[Family]) -> list[str]:
+    """`order_class` and `policy_args` for frames."""
+    read = bool(families)
+    cls = "with_frame_fields(p, [&](const auto& f) { return class_of(f); })" if read else "{}"
+    args = "with_frame_fields(p, [&](const auto& f) { return args_of(f, p.edits, args); })" if read else "0"
+    return [
+        "template <class P>",
+        "ClassKey order_class_frame([[maybe_unused]] const P& p) const {",
+        f"    return {cls};",
+        "}",
+        "template <class P>",
+        "uint16_t policy_args_frame([[maybe_unused]] P& p, [[maybe_unused]] uint64_t args[2]) {",
+        f"    return {args};",
+        "}",
+    ]
+
+
+def _core(families: list[Family]) -> list[str]:
+    """`core` for frames. A class whose fields say nothing of the shard key uses no state that is divided by it."""
+    core = "with_frame_fields(p, [&](const auto& f) { return core_of(f, cores); })" if families else "0"
+    return [
+        "template <class P>",
+        "uint32_t core_frame([[maybe_unused]] const P& p, [[maybe_unused]] uint32_t cores) const {",
+        f"    return {core};",
+        "}",
+    ]
+
+
 def _write_edits(shared: Shared, families: list[Family]) -> list[str]:
     lines = [
         "/// The edits of a decided frame; returns how many bytes.",
@@ -247,18 +285,6 @@ def _write_edits(shared: Shared, families: list[Family]) -> list[str]:
                 lines += [f"            if (f.has({i})) {{", *("                " + x for x in rest), "            }"]
         lines += [f"            return {sizes[0] if len(set(sizes)) == 1 else 0};", "        }"]
     return [*lines, "        default: return 0;", "    }", "}"]
-
-
-def _plain(shared: Shared, c: ClassLayout) -> bool:
-    """Can everything that decide reads of the class be had from its bytes, and every edit be written?"""
-    if len(shared.program.parser.instances) > 64:
-        return False
-    for leaf in shared.leaves.values():
-        if isinstance(leaf.e, ir.PayloadLen | ir.PacketFrom) or isinstance(leaf.e.type, t.ByteString):
-            return False
-        if isinstance(leaf.e, ir.RestBytes) and leaf.e.low is None:
-            return False
-    return all(edit.kind == "field" for edit in c.edits)
 
 
 def _keep(shared: Shared, c: ClassLayout) -> None:

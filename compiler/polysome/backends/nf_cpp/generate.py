@@ -6,6 +6,7 @@ defaults, so one build serves a test with small state too.
 
 from __future__ import annotations
 
+from polysome.analysis.layout import Carry
 from polysome.backends.nf_cpp.edit_code import edit_functions
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.frames_code import frame_functions
@@ -42,17 +43,18 @@ def namespace(program: ir.Program) -> str:
     return identifier(program.name)
 
 
-def generate(program: ir.Program, defaults: bool = True) -> str:
+def generate(program: ir.Program, defaults: bool = True, carry: Carry = "fields") -> str:
     """The header's text. Raises Unsupported for what has no C++ yet.
 
     Without `defaults`, programs that differ in room only have the same text, and sizes must be given at the start.
+    `carry`: what fields frames have (analysis/layout.py).
     """
-    return _Generator(program, defaults).text()
+    return _Generator(program, defaults, carry).text()
 
 
 class _Generator:
-    def __init__(self, program: ir.Program, defaults: bool) -> None:
-        self.program, self.defaults = program, defaults
+    def __init__(self, program: ir.Program, defaults: bool, carry: Carry) -> None:
+        self.program, self.defaults, self.carry = program, defaults, carry
         self.shared = Shared(program)
         self.shared.written = written_fields([h.body for h in program.packet_handlers])
         self.shapes = common_shapes(program, self.shared.written)
@@ -151,9 +153,10 @@ class _Generator:
         program, shared = self.program, self.shared
         handlers = self.handlers.functions()
         functions = self._functions()
-        schedule = [*schedule_functions(shared), "", *shard_functions(shared)]
+        cores = shard_functions(shared)
+        schedule = [*schedule_functions(shared), "", *cores]
         values = self._values()  # before what puts the fields that all of these read into structs
-        frames = frame_functions(shared)
+        frames = frame_functions(shared, self.carry, sharded=bool(cores))
         maps = [d for d in program.state.values() if isinstance(d, ir.MapDecl)]
         timeouts = [line for d in maps for line in timeout_functions(shared, d)]
         specs = [line for d in maps for line in [*map_spec(shared, d), ""]]
@@ -218,11 +221,11 @@ class _Generator:
             "",
             *_indent(self._apply()),
             "",
-            *_indent(frames),
             *_indent(self._time(maps)),
             "",
             *_indent(schedule),
             "",
+            *_indent(frames),
             "    Clock clock;",
             "",
             "  private:",

@@ -35,10 +35,12 @@ def schedule_functions(shared: Shared) -> list[str]:
         f".when_full = WhenFull::{schedule.options.get('when_full', 'drop')}, "
         f".packets = {str(schedule.options.get('unit') == 'packets').lower()}}};",
         "}",
+        "template <class F>",
+        "ClassKey class_of([[maybe_unused]] const F& f) const {",
+        f"    return pack({cls});",
+        "}",
         "ClassKey order_class(const Packet& p) const {",
-        "    return with_fields(p, [&]([[maybe_unused]] const auto& f) -> ClassKey {",
-        f"        return pack({cls});",
-        "    });",
+        "    return with_fields(p, [&](const auto& f) { return class_of(f); });",
         "}",
         "/// The order class's canonical bytes (LANGUAGE.md L3.12); returns how many.",
         f"static constexpr size_t most_class_bytes = {max(1, canonical_size(schedule.cls.type))};",
@@ -51,14 +53,21 @@ def schedule_functions(shared: Shared) -> list[str]:
         "    });",
         "}",
         "/// The policy's values, after the handler; the reason of a drop if one cannot be computed, else 0.",
-        "uint16_t policy_args([[maybe_unused]] Packet& p, [[maybe_unused]] uint64_t args[2]) {",
-        "    [[maybe_unused]] const Edits& e = p.edits;",
-        "    return with_fields(p, [&]([[maybe_unused]] const auto& f) -> uint16_t {",
+        "template <class F>",
+        "uint16_t args_of([[maybe_unused]] const F& f, [[maybe_unused]] const Edits& e,",
+        "                 [[maybe_unused]] uint64_t args[2]) {",
     ]
     args = Expressions(shared, lambda reason: f"return {reason};")
     for number, arg in enumerate(schedule.args):
-        lines.append(f"        args[{number}] = {args.code(arg)};")
-    return [*lines, "        return 0;", "    });", "}"]
+        lines.append(f"    args[{number}] = {args.code(arg)};")
+    return [
+        *lines,
+        "    return 0;",
+        "}",
+        "uint16_t policy_args(Packet& p, uint64_t args[2]) {",
+        "    return with_fields(p, [&](const auto& f) { return args_of(f, p.edits, args); });",
+        "}",
+    ]
 
 
 def _policy(schedule: ir.Schedule) -> str:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
 
 from polysome.testing.builtin.base import Broken, difference, when
 from polysome.testing.record import Copy, Fate, Made, Record
 
 
 def same(first: Record, again: Record, how: str) -> int:
-    """How many packets were compared. Broken if fates, bytes, ports or times differ; `how` the second run was made."""
+    """How many packets were compared. Broken if fates, bytes, ports or times differ; `how` the second run was made.
+
+    Packets that the second run lost are no difference.
+    """
     complete(first, again, how)
+    if again.lost:
+        first, again = _without(first, again.lost), _without(again, again.lost)
     for one, other in zip(first.fates, again.fates, strict=True):
         _fate(first, one, other, how)
     for number, (made, remade) in enumerate(zip(first.emitted, again.emitted, strict=False)):
@@ -20,6 +27,18 @@ def same(first: Record, again: Record, how: str) -> int:
         causes = () if extra.cause is None else (extra.cause,)
         raise Broken(causes, f"{how}, {len(again.emitted)} packets are emitted instead of {len(first.emitted)}")
     return len(first.fates)
+
+
+def _without(record: Record, lost: Collection[int]) -> Record:
+    """As if these packets had not left."""
+    fates = [replace(f, copies=()) if f.number in lost else f for f in record.fates]
+    places = sorted([c.place for f in fates for c in f.copies] + [m.place for m in record.emitted])
+    new = {place: n for n, place in enumerate(places)}
+    return replace(
+        record,
+        fates=tuple(replace(f, copies=tuple(replace(c, place=new[c.place]) for c in f.copies)) for f in fates),
+        emitted=tuple(replace(m, place=new[m.place]) for m in record.emitted),
+    )
 
 
 def fate_text(record: Record, fate: Fate) -> str:

@@ -1,0 +1,81 @@
+"""The system of an NF as a shared library: its P4 program as C++, and the NF, built together and kept in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+
+from polysome.backends.nf_cpp.build import CHECKED, built
+from polysome.backends.nf_cpp.generate import generate, namespace
+from polysome.backends.system.design import Design
+from polysome.backends.tofino.program import tofino_program
+from polysome.p4.limits import ChipLimits
+from polysome.p4.load import load
+from polysome.p4.translate.translate import translate
+from polysome.plan.targets import Switch
+
+_FLAGS = (*CHECKED, "-march=native")
+
+
+def build(design: Design, more: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """The library, from the cache if it was built before. Raises BuildError, and Unsupported of `nf_cpp.types_code`.
+
+    `nf_cpp.build.missing` must be None. Designs that differ in what is no part of the P4 program share a library.
+    `more`: headers, text by name, that the library includes last, for what a caller adds to its functions.
+    """
+    name = namespace(design.program)
+    header = generate(design.program, defaults=False, carry=design.carry)
+    switch = translated(f"{name}.p4", p4_text(design), limits(design.site.switch))
+    source = _source(name) + "".join(f'#include "{added}"\n' for added in more)
+    return built(name, header, source, _FLAGS, {f"{name}_switch.hpp": switch, **more})
+
+
+def p4_text(design: Design) -> str:
+    """The P4 program."""
+    architecture = _architecture(design.site.switch)
+    return tofino_program(design.program, design.ways, design.sizes, design.addresses, architecture)
+
+
+@lru_cache(maxsize=64)
+def translated(name: str, p4: str, chip: ChipLimits) -> str:
+    """The P4 program as a C++ header. SpecError if it is outside the subset, which is the generator's fault."""
+    return translate(load(name, p4, chip), chip)
+
+
+def limits(chip: Switch) -> ChipLimits:
+    """What the P4 front end has to know of a chip."""
+    fcs = chip.packet_length_counts_fcs_bytes
+    return ChipLimits(
+        name=chip.name,
+        arch=_architecture(chip),
+        ingress_parser_depth=chip.ingress_depth_most_bytes,
+        egress_parser_depth=chip.egress_depth_most_bytes,
+        mirror_header=chip.mirror_header_most_bytes,
+        mirror_sessions=chip.mirror_sessions,
+        gateway_bits=chip.gateway_bits,
+        stateful_compares=chip.stateful_compares,
+        stateful_operands=chip.stateful_operands,
+        length_extra=fcs,
+        mirror_length_extra=fcs,
+        mirror_cuts_header=chip.mirror_length_counts_header,
+    )
+
+
+def _architecture(chip: Switch) -> str:
+    return "t2na" if chip.name == "tofino2" else "tna"
+
+
+def _source(name: str) -> str:
+    """The library: its functions, and nothing else, are seen from outside."""
+    return f"""#include "{name}.hpp"
+#include "{name}_switch.hpp"
+
+#include "switch/switch.hpp"
+#include "system/abi.hpp"
+
+#pragma GCC visibility push(default)
+POLYSOME_SYSTEM(polysome::p4::generated::Program, polysome::nf::{name}::Nf)
+#pragma GCC visibility pop
+"""

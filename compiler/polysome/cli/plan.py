@@ -1,0 +1,87 @@
+"""`polysome plan`: how packets are split and parked on a site, with the formula of every number."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polysome.cli import common
+from polysome.cli.common import COMMAND_LINE, SPEC, fail
+from polysome.config.items import ConfigFileError, Rejected
+from polysome.ir import program as ir
+from polysome.syntax.diagnostics import Report, SpecError, one_of
+
+if TYPE_CHECKING:
+    from polysome.plan.model import Plan
+    from polysome.plan.site import Site
+
+
+class Carried(StrEnum):
+    """What the NF link carries: the relevant fields, or as Ribosome does, all headers."""
+
+    fields = "fields"
+    headers = "headers"
+
+
+def plan(
+    spec: Annotated[Path, typer.Argument(help="The NF, a file that ends in .nf.")],
+    site: Annotated[
+        Path | None, typer.Option("--site", metavar="FILE", help="The site, a TOML file; else one that fits the load.")
+    ] = None,
+    switch: Annotated[
+        str, typer.Option("--switch", metavar="MODEL", help="Without --site: software, tofino, tofino2.")
+    ] = "",
+    carry: Annotated[Carried, typer.Option("--carry", help="What travels to the NF.")] = Carried.fields,
+    param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as one JSON object.")] = False,
+) -> None:
+    """Plan the deployment: frames, threshold, cells, slots, queue pairs, servers, and the load of every link."""
+    if site is not None and switch:
+        fail(COMMAND_LINE, "--site and --switch: the site file names its switch", "Give one of them.")
+    program, place = _inputs(spec, site, switch or "software", carry.value, param or [])
+    made = _plan(program, place, carry.value)
+    if as_json:
+        print(json.dumps(dataclasses.asdict(made), indent=2))
+        return
+    from polysome.cli.plan_text import text_of
+
+    print(text_of(made), end="")
+
+
+def _inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[str]) -> tuple[ir.Program, Site]:
+    """The program and where it is planned for; ends with code 2 and all errors if the site is wrong."""
+    from polysome.plan import targets
+    from polysome.plan.site_file import open_site, site_of
+    from polysome.plan.split import fitting_site
+
+    if site is None:
+        if switch not in targets.known("switch"):
+            fail(COMMAND_LINE, f"--switch {switch}: there is no such model", one_of(switch, targets.known("switch")))
+        program = common.spec(spec, param)
+        return program, fitting_site(program, switch, carry="headers" if carry == "headers" else "fields")
+    report = Report()
+    try:
+        file = open_site(str(site), report)
+        program = common.spec(spec, [*file.params, *param])
+        return program, site_of(file, program.ports, report)
+    except ConfigFileError as error:
+        fail(COMMAND_LINE, str(error))
+    except Rejected:
+        common.show(report.diagnostics, report.sources)
+        raise SystemExit(COMMAND_LINE) from None
+
+
+def _plan(program: ir.Program, site: Site, carry: str) -> Plan:
+    from polysome.plan.model import Options
+    from polysome.plan.split import plan as make
+
+    try:
+        return make(program, site, Options(carry="headers" if carry == "headers" else "fields"))
+    except SpecError as error:
+        common.show(error.diagnostics, error.sources)
+        raise SystemExit(SPEC) from None

@@ -1,0 +1,161 @@
+"""A plan as text for a terminal of 100 columns: every number with its formula."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from polysome.cli.findings_text import WIDTH, table
+from polysome.plan.model import Frames, Link, Parking, Plan
+from polysome.plan.numbers import Number
+
+Row = tuple[str, Number]
+MOST_WHOLE = 12  # kinds of packets that go whole; more would push the rest off the screen
+
+
+def text_of(plan: Plan) -> str:
+    """The plan, section by section."""
+    head = f"{plan.nf} on {plan.site}" + (", all headers carried" if plan.carry == "headers" else "")
+    blocks = [
+        [head],
+        _traffic(plan),
+        _frames(plan),
+        _whole(plan),
+        _parking(plan),
+        _servers(plan),
+        _links(plan),
+        _notes(plan),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _numbers(head: str, rows: Sequence[Row]) -> list[str]:
+    """Name, value, and the formula wrapped beside it, with the places that its inputs come from."""
+    first = max(len(name) for name, _ in rows)
+    second = max(len(_value(n)) for _, n in rows)
+    lines = [head]
+    for name, number in rows:
+        lead = f"  {name.ljust(first)}  {_value(number).rjust(second)}  "
+        sources = f" ({', '.join(number.sources)})" if number.sources else ""
+        lines += textwrap.wrap(
+            lead + number.formula + sources, WIDTH, subsequent_indent=" " * len(lead), break_on_hyphens=False
+        )
+    return lines
+
+
+def _value(number: Number) -> str:
+    return f"{number.text} B" if number.unit == "B" else number.text
+
+
+# ---------------------------------------------------------------- packets
+
+
+def _traffic(plan: Plan) -> list[str]:
+    load = plan.traffic
+    return _numbers("planned for", [("rate", load.rate), ("mean packet", load.mean), ("packets", load.packets)])
+
+
+def _frames(plan: Plan) -> list[str]:
+    rows = []
+    for f in _alike(plan.split):
+        mirrored = f"{f.mirror_length} B mirrored"
+        frames = f"{f.to_nf} + {f.from_nf} B"
+        rows.append([f.headers, str(f.number), f"{f.fields} B", f"{f.edits} B", frames, mirrored])
+    return table(["packets that are split", "class", "fields", "edits", "NF link", ""], rows, (1, 2, 3))
+
+
+def _alike(frames: Iterable[Frames]) -> list[Frames]:
+    return list(dict.fromkeys(frames))
+
+
+def _whole(plan: Plan) -> list[str]:
+    """By the reason; the packets below it."""
+    frames = _alike(f for f in plan.frames if f.number is None)
+    same: dict[str, list[str]] = {}
+    for f in frames[:MOST_WHOLE]:
+        same.setdefault(f"{f.why}, {f.place}" if f.place else f.why, []).append(f.headers)
+    lines = []
+    for why, headers in same.items():
+        lines += textwrap.wrap(f"  {why}:", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        for one in headers:
+            lines += textwrap.wrap(f"    {one}", WIDTH, subsequent_indent="      ", break_on_hyphens=False)
+    more = len(frames) - MOST_WHOLE
+    lines += [f"  and {more} more (all with --json)"] if more > 0 else []
+    return ["packets that go whole", *lines] if lines else []
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _parking(plan: Plan) -> list[str]:
+    p = plan.parking
+    if p is None:
+        return []
+    groups: list[list[str]] = [
+        _numbers("which packets", [("split above", p.threshold), ("split up to", p.longest)]),
+        _numbers(
+            "how long",
+            [("held", p.hold), ("queueing", p.queueing), ("being read", p.read), ("parked", p.parked)],
+        ),
+        _numbers(
+            "memory of each RDMA server",
+            [("cell", p.cell), ("path MTU", p.path_mtu), ("cells", p.cells), ("region", _region(p))],
+        ),
+        _numbers(
+            "switch",
+            [
+                ("slots", p.slots),
+                ("SRAM of slots", p.slot_blocks),
+                ("queue pairs of a server", p.queue_pairs),
+                ("buckets", p.buckets),
+                ("timeout", p.timeout),
+                ("recirculations", p.tries),
+                ("silence", p.silence),
+                ("sweep, every", p.sweep),
+            ],
+        ),
+    ]
+    return "\n\n".join("\n".join(group) for group in groups).split("\n")
+
+
+def _region(p: Parking) -> Number:
+    return Number(p.regions[0].bytes, "bytes", f"{p.cells.value} cells × {p.cell.value} B, on every server")
+
+
+def _servers(plan: Plan) -> list[str]:
+    names = ", ".join(plan.nf_servers)
+    rows = [("cores of each", plan.cores), ("longest frame", plan.nf_link), ("whole fallback", plan.whole_rate)]
+    return _numbers(f"NF server{'s' if len(plan.nf_servers) > 1 else ''} {names}", rows)
+
+
+def _links(plan: Plan) -> list[str]:
+    """Links with equal loads once."""
+    same: dict[tuple[str, int, int], list[Link]] = {}
+    for link in plan.links:
+        same.setdefault((link.direction, link.load.value, link.capacity.value), []).append(link)
+    lines = ["predicted load"]
+    rows = [(_name(links), links[0]) for links in same.values()]
+    first = max(len(name) for name, _ in rows)
+    second = max(len(link.load.text) for _, link in rows)
+    third = max(len(link.capacity.text) for _, link in rows)
+    for name, link in rows:
+        share = f"{link.share // 10}.{link.share % 10}%"
+        lead = f"  {name.ljust(first)}  {link.load.text.rjust(second)} of {link.capacity.text.rjust(third)}"
+        lines.append(f"{lead}  {share.rjust(6)}")
+        lines += textwrap.wrap(f"    {link.load.formula}", WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+    return lines
+
+
+def _name(links: Sequence[Link]) -> str:
+    """`RDMA servers memory0 to memory2, goodput`."""
+    names = list(dict.fromkeys(link.name for link in links))
+    if len(names) == 1:
+        return f"{names[0]}, {links[0].direction}"
+    kind = names[0].rpartition(" ")[0]
+    alike = [n.removeprefix(kind).strip() for n in names]
+    return f"{kind}s {alike[0]} to {alike[-1]}, {links[0].direction}"
+
+
+def _notes(plan: Plan) -> list[str]:
+    lines = [textwrap.wrap(f"note: {note}", WIDTH, subsequent_indent="  ") for note in plan.notes]
+    return [line for wrapped in lines for line in wrapped]

@@ -1,0 +1,156 @@
+"""What a plan must fit into. The first limit that is broken is the error: the others may follow from it."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from polysome.analysis.words import duration
+from polysome.ir import program as ir
+from polysome.plan import frames
+from polysome.plan.model import Link, Plan
+from polysome.plan.numbers import Number, binary, ceil_div, power_of_two, rate
+from polysome.plan.site import Machine, RdmaServer, Site
+from polysome.syntax.diagnostics import Report, SpecError
+from polysome.syntax.spans import Span
+
+MOST_SEQ = 2**30  # of the sequence numbers, which name cells and slots
+MOST_QUEUE_PAIRS = 2**16 - 1  # the tag's field has 16 bits
+
+
+class Limits:
+    """Errors about one program on one site; each is raised at once, as SpecError with the program's warnings aside."""
+
+    def __init__(self, program: ir.Program, site: Site, report: Report) -> None:
+        self.program, self.site, self.report = program, site, report
+        for name, source in program.sources.items():
+            report.sources.setdefault(name, source)
+        if site.source is not None:
+            report.sources.setdefault(site.source.name, site.source)
+
+    def stop(
+        self, code: str, message: str, span: Span, why: str, mend: str, also: tuple[Span | None, str] | None
+    ) -> NoReturn:
+        places = [(also[0], also[1])] if also is not None and also[0] is not None else []
+        self.report.add(code, message, span, also=places, why=why, mend=mend)
+        raise SpecError(self.report.errors, self.report.sources)
+
+    def no_bound(self, why: str) -> NoReturn:
+        """E1406: how long packets are held is not bounded, so no number of cells is enough."""
+        self.stop(
+            "E1406",
+            "the schedule has no bound on how long it holds a packet",
+            self.program.schedule.span,
+            f"A parked packet's cell is written anew once the cells ran through. {why[0].upper()}{why[1:]}.",
+            'Make what the bound needs constant, or write `hold = "200ms"` under `[plan]` in the site file: '
+            "what is held longer is dropped and counted.",
+            None,
+        )
+
+    def memory(self, server: RdmaServer, cells: Number, cell: int, packets: int, parked: int, hold: int) -> None:
+        """E1401: every server has a place for each cell, since one counter numbers the cells of all."""
+        need = cells.value * cell
+        if need <= server.memory and cells.value <= MOST_SEQ:
+            return
+        fit = power_of_two(min(server.memory // cell, MOST_SEQ) + 1) // 2  # rounded down
+        longest = fit * 10**9 // packets - (parked - hold)
+        shorter = f"hold packets {duration(longest)} at most, " if hold > longest > 0 else ""
+        self.stop(
+            "E1401",
+            f"{binary(need)} of cells do not fit into the {binary(server.memory)} of server `{server.name}`",
+            self.program.schedule.span if hold else self.program.span,
+            f"{cells.value} cells × {cell} B, as {cells.formula}.",
+            f"Lend {binary(need)}, {shorter}or declare a lower `traffic {{ rate … }}`.",
+            (server.span, "this server"),
+        )
+
+    def slots(self, slots: int, blocks: int, registers: int, widest: int, edits: int) -> None:
+        """E1402: the registers of the slots must fit the switch's stateful memory."""
+        chip = self.site.switch
+        rams = chip.stages * chip.map_rams_per_stage
+        if widest > chip.map_rams_per_stage:
+            limit = f"a register of {widest} blocks, but a stage has {chip.map_rams_per_stage} that registers can use"
+        elif blocks > rams:
+            limit = f"{blocks} blocks of SRAM, but `{chip.name}` has {rams} that registers can use"
+        elif registers > chip.stateful_alus:
+            limit = f"{registers} registers, but `{chip.name}` has {chip.stateful_alus} stateful ALUs"
+        else:
+            return
+        self.stop(
+            "E1402",
+            f"{slots} slots for the edits need {limit}",
+            self.program.span,
+            f"A slot has 8 bytes of seq and time, 4 of verdict and length, and {edits} of edits, in words of 4.",
+            "Write fewer fields, declare a lower `traffic { rate … }`, or use faster links, where less is queued.",
+            None,
+        )
+
+    def queue_pairs(self, server: RdmaServer, count: int, formula: str) -> None:
+        """E1403: more queue pairs than the NIC is fast with, or than the tag can name."""
+        total = count * len(self.site.rdma_servers)
+        if count <= server.nic.queue_pairs and total <= MOST_QUEUE_PAIRS:
+            return
+        limit = (
+            f"{count} queue pairs on a server are more than the {server.nic.queue_pairs} that a `{server.nic.name}` "
+            "is known to be fast with"
+            if count > server.nic.queue_pairs
+            else f"{total} queue pairs are more than the {MOST_QUEUE_PAIRS} that a tag can name"
+        )
+        self.stop(
+            "E1403",
+            limit,
+            self.program.span,
+            f"Each carries {rate(server.nic.queue_pair_bps)}: {formula}.",
+            "Add RDMA servers, use fewer queue pairs, or declare a lower `traffic { rate … }`.",
+            (server.span, "this server"),
+        )
+
+    def nf_frame(self, need: Number) -> None:
+        """E1405: a link to the NF that drops the longest frames."""
+        for server in self.site.nf_servers:
+            if need.value > server.largest_frame:
+                self.stop(
+                    "E1405",
+                    f"the link to NF server `{server.name}` carries frames of {server.largest_frame} B, "
+                    f"but {need.value} B are needed",
+                    self.program.span,
+                    f"{need.formula}.",
+                    f"Give the server an `mtu` of {need.value - frames.ETHERNET}B or more, or `[switch]` a lower one.",
+                    (server.span, "this server"),
+                )
+
+    def overload(self, plan: Plan) -> None:
+        """E1404: a link that cannot carry what is predicted."""
+        worst = max(plan.links, key=lambda link: (link.load.value > link.capacity.value, link.share))
+        if worst.load.value <= worst.capacity.value:
+            return
+        what = " of payload" if worst.direction == "goodput" else ""
+        way = "" if worst.direction == "goodput" else f", {worst.direction}"
+        self.stop(
+            "E1404",
+            f"{worst.name}{way}: {rate(worst.load.value)}{what}, but it can carry {rate(worst.capacity.value)}",
+            self.program.span,
+            self._sum(plan, worst),
+            self._relief(plan, worst),
+            (self._span(worst), "this server"),
+        )
+
+    def _sum(self, plan: Plan, link: Link) -> str:
+        total = plan.traffic.rate
+        planned = f"Planned for {rate(total.value)}: {total.formula}."
+        return planned if link.load is total else f"{link.load.formula}. {planned}"
+
+    def _relief(self, plan: Plan, link: Link) -> str:
+        factor = ceil_div(link.load.value, link.capacity.value)
+        if link.name.startswith("RDMA"):
+            more = ceil_div(len(self.site.rdma_servers) * link.load.value, link.capacity.value)
+            return f"Use {more} RDMA servers like it, or declare a lower `traffic {{ rate … }}`."
+        if link.name.startswith("NF"):
+            alone = len(plan.nf_servers) < len(self.site.nf_servers) or plan.cores.value == 1
+            fewer = "Read and write fewer fields" if plan.split else "Let the NF do with header fields"
+            servers = "" if alone else f", use {factor * len(plan.nf_servers)} NF servers"
+            return f"{fewer}{servers}, or declare a lower `traffic {{ rate … }}`."
+        return "Bind more ports, or declare a lower `traffic { rate … }`."
+
+    def _span(self, link: Link) -> Span | None:
+        servers: list[Machine] = [*self.site.nf_servers, *self.site.rdma_servers]
+        return next((s.span for s in servers if link.name.endswith(f" {s.name}")), None)

@@ -1,0 +1,146 @@
+"""What a plan is: the numbers that the switch program, the servers and the controller are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polysome.analysis.layout import Carry
+from polysome.plan.numbers import Number
+
+
+@dataclass(frozen=True)
+class Options:
+    """`carry`: what the NF link carries. `queue_pairs`: on each server, a power of two; None: what the load takes."""
+
+    carry: Carry = "fields"
+    queue_pairs: int | None = None
+
+
+USUAL = Options()
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What packets of one way through the switch's parser, or of classes that go whole, take on the NF link.
+
+    `number`: the class that the tag names, None if whole. `depth`: bytes of the packet that the mirrored copy brings;
+    `mirror_length`: the longest length of its mirror session; `least_length`: the shortest claimed length with which
+    all headers are there. Whole: `to_nf` and `from_nf` are for a packet of the mean length; `why`, `place`: the cause.
+    """
+
+    headers: str
+    number: int | None
+    fields: int
+    edits: int
+    to_nf: int
+    from_nf: int
+    depth: int = 0
+    mirror_length: int = 0
+    least_length: int = 0
+    why: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The load that is planned for; `mean` is of a frame without FCS."""
+
+    rate: Number
+    mean: Number
+    packets: Number
+
+
+@dataclass(frozen=True)
+class Region:
+    """An RDMA server's part: queue pairs `first` to `first + count - 1`, and a region of `bytes` from address 0."""
+
+    id: int
+    name: str
+    port: int
+    first: int
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Parking:
+    """How packets are parked. A packet is split if `threshold` < claimed length <= `longest`.
+
+    `hold`: by the schedule; `queueing`: in the switch, for the NF's or a server's port; `read`: from the edits' arrival
+    to the response's; `parked`: from the packet's arrival to the response's. `timeout` is T of rule 6, `tries` K,
+    `silence` and `sweep` (between two packets of the generator) of rule 4. `queue_pairs` is per server; queue pair q is
+    number q mod queue_pairs of server q div queue_pairs.
+    """
+
+    threshold: Number
+    longest: Number
+    cell: Number
+    path_mtu: Number
+    hold: Number
+    queueing: Number
+    read: Number
+    parked: Number
+    cells: Number
+    slots: Number
+    slot_blocks: Number
+    queue_pairs: Number
+    buckets: Number
+    timeout: Number
+    tries: Number
+    silence: Number
+    sweep: Number
+    regions: tuple[Region, ...]
+
+    def bucket(self, number: int) -> tuple[int, int | None]:
+        """The primary and the backup queue pair of a bucket; the backup is on another server, None if there is none.
+
+        The buckets of one queue pair have their backups on all other servers, so that these share what a dead one had.
+        """
+        servers, each = len(self.regions), self.queue_pairs.value
+        home, turn = number % servers, number // servers
+        local, around = turn % each, turn // each
+        if servers == 1:
+            return local, None
+        other = (home + 1 + around % (servers - 1)) % servers
+        return home * each + local, other * each + local
+
+
+@dataclass(frozen=True)
+class Link:
+    """Predicted load in one direction, in bit/s on the wire (`goodput`: of payload), and what the link can carry."""
+
+    name: str
+    direction: str
+    load: Number
+    capacity: Number
+
+    @property
+    def share(self) -> int:
+        """Of the capacity, in tenths of a percent, rounded up."""
+        return -(-self.load.value * 1000 // self.capacity.value)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`parking` None: no packet is split. `nf_link`: the longest frame between switch and NF, without FCS.
+
+    `whole_rate`: what whole fallback may take of an NF link, in bit/s of packets; `cores`: of each NF server in use.
+    """
+
+    nf: str
+    carry: str
+    site: str
+    switch: str
+    traffic: Traffic
+    frames: tuple[Frames, ...]
+    parking: Parking | None
+    nf_servers: tuple[str, ...]
+    cores: Number
+    nf_link: Number
+    whole_rate: Number
+    links: tuple[Link, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def split(self) -> tuple[Frames, ...]:
+        return tuple(f for f in self.frames if f.number is not None)

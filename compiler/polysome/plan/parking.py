@@ -1,0 +1,242 @@
+"""The numbers of parking: threshold, cells, slots, queue pairs and times, each with its formula (DESIGN section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polysome.analysis.layout import WIRE
+from polysome.analysis.sizes import settings
+from polysome.analysis.words import duration
+from polysome.ir import program as ir
+from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.kinds.policy import POLICIES
+from polysome.plan import frames
+from polysome.plan.limits import Limits
+from polysome.plan.model import Frames, Options, Parking, Region, Traffic
+from polysome.plan.numbers import Number, ceil_div, power_of_two, rate
+from polysome.plan.site import Machine, Site
+
+SECOND = 10**9
+TICK = 65536  # ns; the clock in registers is the upper 32 of the 48 bits of a time stamp in ns
+SLOT_MARGIN = 2  # slots for twice the packets that are being read: edits do not come in the order of seq
+BUCKETS_EACH = 16  # buckets of a queue pair: so finely its load can be moved
+MOST_BUCKETS = 2**16
+SILENCE = 1_000_000  # ns (rule 4)
+SLOT_WORDS = 4  # bytes of a register word
+SLOT_OWNER = 8  # seq and time, in one paired register
+
+
+def park(
+    program: ir.Program, site: Site, options: Options, load: Traffic, split: Sequence[Frames], limits: Limits
+) -> Parking:
+    packets = load.packets.value
+    cell, path_mtu = _cell(site)
+    longest = Number(
+        min(site.largest_frame, cell.value - frames.CELL_HEADER - frames.MOST_PAD),
+        "B",
+        f"the smaller of the largest frame, {site.largest_frame} B, and what a cell has room for, "
+        f"{cell.value} - {frames.CELL_HEADER} - {frames.MOST_PAD} B",
+        (site.name,),
+    )
+    each = _queue_pairs(site, load, options, limits)
+    hold = _hold(program, site, limits)
+    queueing = _queueing(site)
+    read = _read(site, each, cell, queueing)
+    parked = _parked(site, hold, queueing, read)
+    slots = Number(
+        power_of_two(ceil_div(packets * read.value * SLOT_MARGIN, SECOND)),
+        "slots",
+        f"power of two ≥ {packets} packets/s × {duration(read.value)} × {SLOT_MARGIN} "
+        f"= {ceil_div(packets * read.value * SLOT_MARGIN, SECOND)}",
+    )
+    blocks = _slot_blocks(site, slots, split, limits)
+    needed = ceil_div(packets * parked.value, SECOND)
+    cells = Number(
+        max(power_of_two(needed), slots.value),
+        "cells",
+        f"power of two ≥ {packets} packets/s × {duration(parked.value)} parked = {needed}, and ≥ {slots.value} slots",
+    )
+    for server in site.rdma_servers:
+        limits.memory(server, cells, cell.value, packets, parked.value, hold.value)
+    timeout = Number(
+        power_of_two(read.value // TICK + 1) * TICK,
+        "ns",
+        f"power of two of ticks of {TICK} ns > {duration(read.value)} of queueing and read",
+    )
+    return Parking(
+        threshold=_threshold(split),
+        longest=longest,
+        cell=cell,
+        path_mtu=path_mtu,
+        hold=hold,
+        queueing=queueing,
+        read=read,
+        parked=parked,
+        cells=cells,
+        slots=slots,
+        slot_blocks=blocks,
+        queue_pairs=each,
+        buckets=_buckets(site, each),
+        timeout=timeout,
+        tries=_tries(site),
+        **_sweep(site, each, timeout),
+        regions=tuple(
+            Region(s.id, s.name, s.port, i * each.value, each.value, cells.value * cell.value)
+            for i, s in enumerate(site.rdma_servers)
+        ),
+    )
+
+
+def _threshold(split: Sequence[Frames]) -> Number:
+    """Claimed lengths up to this go whole: headers may be missing, or the whole packet is no longer than its frames."""
+    least = max(f.least_length for f in split)
+    heavy = max(split, key=lambda f: f.to_nf + f.from_nf)
+    pays = (heavy.to_nf + heavy.from_nf) // 2 - WIRE.overhead
+    return Number(
+        max(least - 1, pays),
+        "B",
+        f"the larger of {least} - 1, with which all headers are there, and ({heavy.to_nf} + {heavy.from_nf}) / 2 - "
+        f"{WIRE.overhead} = {pays}, up to which a whole packet takes no more of the NF link",
+    )
+
+
+def _cell(site: Site) -> tuple[Number, Number]:
+    need = site.largest_frame + frames.CELL_HEADER + frames.MOST_PAD
+    mtus = set.intersection(*(set(s.nic.path_mtus_bytes) for s in site.rdma_servers))
+    most = max(mtus)
+    value = power_of_two(need)
+    formula = f"power of two ≥ {site.largest_frame} B + {frames.CELL_HEADER} B of header + {frames.MOST_PAD} B of pad"
+    if value > most:
+        value = power_of_two(most + 1) // 2
+        formula = f"the largest path MTU: {need} B do not fit, so longer packets go whole"
+    nics = tuple(dict.fromkeys(f"targets/{s.nic.name}" for s in site.rdma_servers))
+    path = Number(
+        min(m for m in mtus if m >= value), "B", f"the smallest of the NICs' that holds a cell of {value} B", nics
+    )
+    return Number(value, "B", formula, (site.name, *nics)), path
+
+
+def _queue_pairs(site: Site, load: Traffic, options: Options, limits: Limits) -> Number:
+    """On each server, so that the others can take over one that died."""
+    servers, packets, mean = len(site.rdma_servers), load.packets.value, load.mean.value
+    among = max(1, servers - 1)
+    nics = [s.nic for s in site.rdma_servers]
+    carries, reads = min(n.queue_pair_bps for n in nics), min(n.outstanding_reads for n in nics)
+    takes = max(n.read_ns for n in nics)
+    payload = ceil_div(packets * mean * 8, among)
+    by_load, by_reads = ceil_div(payload, carries), ceil_div(packets * takes, among * reads * SECOND)
+    down = ", with one server down," if servers > 1 else ""
+    formula = (
+        f"power of two ≥ {rate(payload)} of payload{down} / {rate(carries)} = {by_load}, "
+        f"and ≥ {ceil_div(packets, among)} reads/s × {duration(takes)} / {reads} = {by_reads}"
+    )
+    value = power_of_two(max(by_load, by_reads))
+    if options.queue_pairs is not None:
+        value, formula = options.queue_pairs, "as given"
+    for server in site.rdma_servers:
+        limits.queue_pairs(server, value, formula)
+    return Number(value, "queue pairs", formula, tuple(dict.fromkeys(f"targets/{n.name}" for n in nics)))
+
+
+def _hold(program: ir.Program, site: Site, limits: Limits) -> Number:
+    """By the schedule; timers send new packets only, so they hold none."""
+    schedule = program.schedule
+    try:
+        args: tuple[int, ...] | None = tuple(int(fold(a)) for a in schedule.args)
+    except (NotConstant, Undefined):
+        args = None
+    bound, words = POLICIES[schedule.policy].hold_bound(settings(schedule), args)
+    words = words.removeprefix("0: ").removeprefix("none: ")
+    if bound is not None:
+        return Number(bound, "ns", words, (program.place(schedule.span),))
+    if site.hold is not None:
+        return Number(site.hold, "ns", "as the site says; longer ones are lost", (site.name,))
+    limits.no_bound(words)
+
+
+def _queueing(site: Site) -> Number:
+    limit = site.switch.queue_limit_bytes
+    servers: list[Machine] = [*site.nf_servers, *site.rdma_servers]
+    slowest = min(map(site.rate_to, servers))
+    return Number(
+        ceil_div(limit * 8 * SECOND, slowest),
+        "ns",
+        f"{limit} B of queue × 8 / {rate(slowest)}, the slowest of NF and RDMA links",
+        (f"targets/{site.switch.name}", site.name),
+    )
+
+
+def _read(site: Site, each: Number, cell: Number, queueing: Number) -> Number:
+    nics = [s.nic for s in site.rdma_servers]
+    outstanding, goodput = max(n.outstanding_reads for n in nics), min(n.goodput_bps for n in nics)
+    takes = max(n.read_ns for n in nics)
+    ahead = ceil_div(each.value * outstanding * cell.value * 8 * SECOND, goodput)
+    return Number(
+        queueing.value + takes + ahead,
+        "ns",
+        f"{duration(queueing.value)} of queueing + {duration(takes)} of a read + {duration(ahead)} of those before it: "
+        f"{each.value} × {outstanding} × {cell.value} B × 8 / {rate(goodput)}",
+        tuple(dict.fromkeys(f"targets/{n.name}" for n in nics)),
+    )
+
+
+def _parked(site: Site, hold: Number, queueing: Number, read: Number) -> Number:
+    stay = max(s.latency for s in site.nf_servers)
+    again = _tries(site).value * site.switch.recirculation_ns
+    return Number(
+        hold.value + queueing.value + stay + again + read.value,
+        "ns",
+        f"{duration(hold.value)} held by the schedule + {duration(queueing.value)} of queueing + {duration(stay)} in "
+        f"the NF server + {duration(again)} of recirculation + {duration(read.value)} to be read",
+        (site.name,),
+    )
+
+
+def _slot_blocks(site: Site, slots: Number, split: Sequence[Frames], limits: Limits) -> Number:
+    chip = site.switch
+    edits = max(f.edits for f in split)
+    words = ceil_div(edits, SLOT_WORDS) + 1  # and verdict with length
+    word = ceil_div(slots.value * SLOT_WORDS, chip.sram_block_bytes) + 1
+    owner = ceil_div(slots.value * SLOT_OWNER, chip.sram_block_bytes) + 1
+    limits.slots(slots.value, owner + words * word, 1 + words, owner, edits)
+    return Number(
+        owner + words * word,
+        "blocks",
+        f"{owner} for seq and time + {words} × {word} for verdict, length and {edits} B of edits, each with one spare; "
+        f"of {chip.sram_blocks}",
+        (f"targets/{chip.name}",),
+    )
+
+
+def _buckets(site: Site, each: Number) -> Number:
+    total = each.value * len(site.rdma_servers)
+    return Number(
+        min(MOST_BUCKETS, power_of_two(total * BUCKETS_EACH)),
+        "buckets",
+        f"power of two ≥ {BUCKETS_EACH} for each of {total} queue pairs, so that load moves in small parts",
+    )
+
+
+def _tries(site: Site) -> Number:
+    takes, again = max(s.nic.read_ns for s in site.rdma_servers), site.switch.recirculation_ns
+    return Number(
+        power_of_two(ceil_div(takes, again)),
+        "tries",
+        f"power of two ≥ {duration(takes)} of a read / {duration(again)} of a recirculation",
+        (f"targets/{site.switch.name}",),
+    )
+
+
+def _sweep(site: Site, each: Number, timeout: Number) -> dict[str, Number]:
+    silence = max(ceil_div(SILENCE, TICK), 2 * timeout.value // TICK) * TICK
+    total = each.value * len(site.rdma_servers)
+    return {
+        "silence": Number(
+            silence, "ns", f"the larger of {duration(SILENCE)} and twice the timeout, in ticks of {TICK} ns"
+        ),
+        "sweep": Number(
+            max(1, silence // 4 // total),
+            "ns",
+            f"{duration(silence)} / 4 / {total} queue pairs: each is looked at four times in the time of silence",
+        ),
+    }

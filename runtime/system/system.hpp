@@ -1,0 +1,440 @@
+/// The whole system in one process: traffic, switch, shared servers, NF, the links between them, and a controller, on
+/// virtual time. The same config, seed and arrivals give the same run, frame by frame.
+///
+/// `SwitchT` runs the switch's program (p4::Switch<Program>; the tests have one by hand):
+///   explicit SwitchT(void (*icrc)(std::span<const uint8_t> frame, uint8_t* to));
+///   void set_port(uint16_t port, const PortConfig&);
+///   void receive(uint16_t port, std::span<const uint8_t> frame, Time now, uint64_t mark);
+///   Time next() const;
+///   void advance(Time now, transmit);   // transmit(uint16_t port, std::span<const uint8_t>, Time left, uint64_t mark)
+/// and PortConfig has rate, queue_bytes, metadata, append_icrc, loopback. `Nf` is a generated NF.
+#pragma once
+
+#include <cassert>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/agenda.hpp"
+#include "system/config.hpp"
+#include "system/sweep.hpp"
+
+namespace polysome::system {
+
+/// What the switch's program is told of a port by its first bits (the contract of the program): role:8, index:8, 0:48.
+enum class PortRole : uint8_t { plain, traffic, nf, server, recirculation, generator };
+constexpr uint64_t port_metadata(PortRole role, size_t index) {
+    return uint64_t{static_cast<uint8_t>(role)} << 56 | uint64_t{index & 0xff} << 48;
+}
+
+/// The ICRC of a RoCE frame, Ethernet without FCS, that the switch's MAC puts behind it; zeros if it is too short for
+/// one.
+inline void icrc_of(std::span<const uint8_t> frame, uint8_t* icrc) {
+    uint32_t sum = 0;
+    if (frame.size() >= rdma::ETHERNET_SIZE + rdma::ICRC_COVERS_AT_LEAST) {
+        sum = rdma::icrc(frame.subspan(rdma::ETHERNET_SIZE));
+    }
+    std::memcpy(icrc, &sum, sizeof sum);  // the host is little-endian
+}
+
+template <class SwitchT, class Nf, class PortConfig = typename SwitchT::PortConfig>
+class System final : public AgentDriver {
+  public:
+    /// Arrivals at server i's own port rather than at a logical port have this bit and i for their port.
+    static constexpr uint16_t at_server = 0x4000;
+    /// And those with this one are frames that the NF's host sends beside the NF.
+    static constexpr uint16_t at_nf = 0x8000;
+
+    System(const SystemConfig& config, std::span<const uint64_t> sizes, bool collide)
+        : config_(config), work_(parts(config)), clocks_(clock_parts) {
+        commons_.switch_mac = config.switch_mac;
+        commons_.capture = config.capture;
+        add_traffic();
+        add_nf(sizes, collide);
+        add_servers();
+        add_pairs();
+        loopback();
+        plan_mishaps();
+    }
+    System(const System&) = delete;
+    System& operator=(const System&) = delete;
+
+    /// The NF's config. False if the blob is malformed.
+    bool configure(std::span<const uint8_t> blob) { return nf_->configure(blob); }
+    void change_at(Time time, std::span<const uint8_t> blob) { nf_->change_at(time, blob); }
+
+    /// Puts the queue pairs into service. Tables that do not change during a run are the caller's to fill, before.
+    void start(SplitTables& tables) {
+        controller_ = std::make_unique<Controller>(tables, *this, config_.controller, entries_);
+        controller_->start();
+    }
+
+    /// A packet arrives; everything that happens before is done first. Times do not run back; if one does, it is now.
+    void arrive(Time time, uint16_t port, std::span<const uint8_t> bytes) {
+        if (commons_.ledger.packets() == 0) switch_start_ = time;
+        run_until(time);
+        now_ = std::max(now_, time);
+        Link* const link = way_in(port);
+        if (link == nullptr) throw std::invalid_argument("there is no port " + std::to_string(port));
+        link->send(bytes, Mark::of(Mark::packet, commons_.ledger.arrived()), now_);
+        refresh(*link);
+    }
+
+    /// Runs until nothing is on the way, or for as long as the config says; then tells what is lost and what is held.
+    void finish() {
+        const Time end = now_ + std::min(config_.drain, never - now_);
+        run_out(end);
+        nf_->finish();
+        refresh(*nf_out_);
+        run_out(end);
+        Ledger& ledger = commons_.ledger;
+        for (uint64_t packet = 0; packet < ledger.packets(); ++packet) {
+            const Fate fate = ledger.fate(packet);
+            if (fate == Fate::lost) record(Record::lost, ledger.cause_of(packet), packet);
+            if (fate == Fate::held) record(Record::held, 0, packet);
+        }
+        commons_.recorder.write(Record::end, 0, nf_->now(), no_number, no_number);
+    }
+
+    // ---- the agents
+
+    std::optional<QueuePairNumbers> reset(size_t server, uint32_t pair, uint32_t answers_to) override {
+        return servers_.at(server)->reset(pair, answers_to);
+    }
+
+    // ---- what there is
+
+    const SystemConfig& config() const { return config_; }
+    SwitchT& device() { return switch_; }
+    const SwitchT& device() const { return switch_; }
+    const NfHost<Nf>& nf() const { return *nf_; }
+    const Server& server(size_t i) const { return *servers_.at(i); }
+    size_t servers() const { return servers_.size(); }
+    const std::vector<std::unique_ptr<Link>>& links() const { return links_; }
+    const Link& link(std::string_view name) const {
+        for (const auto& link : links_) {
+            if (link->name() == name) return *link;
+        }
+        throw std::out_of_range("no link " + std::string(name));
+    }
+    const Controller& controller() const { return *controller_; }
+    const Ledger& ledger() const { return commons_.ledger; }
+    Recorder& recorder() { return commons_.recorder; }
+    Time now() const { return now_; }
+    uint64_t events() const { return events_; }
+    uint64_t sweeps() const { return sweeps_; }
+    uint64_t nowhere() const { return nowhere_; }
+
+  private:
+    /// The switch's clock at the first packet, ns: past every timeout of its program, whose registers begin as zeros.
+    static constexpr Time warm_up = 10'000'000;
+
+    /// The parts that wait for each other's frames; then the servers, then the links. At one instant the switch is
+    /// first: what waits in it leaves before more comes.
+    enum Part : size_t { switch_part, nf_part, first_server_part };
+    /// The parts that act by the clock: they alone do not keep a run going.
+    enum ClockPart : size_t { nf_wake, mishaps, sweep, poll, clock_parts };
+
+    static size_t parts(const SystemConfig& config) {
+        return first_server_part + config.servers.size() + 2 * (config.traffic.size() + 1 + config.servers.size());
+    }
+    size_t first_link_part() const { return first_server_part + config_.servers.size(); }
+
+    /// What becomes of a frame at a link's end.
+    struct Place {
+        enum Kind : uint8_t { switch_port, sink, nf, server } kind;
+        uint16_t number;
+    };
+    struct Mishap {
+        Time at;
+        enum Kind : uint8_t { kill, revive, fail } kind;
+        size_t server;
+    };
+
+    // ------------------------------------------------------------ building
+
+    /// Both directions of a cable. The switch's side of `out` queues and sends; the link itself only takes its time.
+    void add_cable(const std::string& name, const CableConfig& cable, PortRole role, size_t index, Role out, Role in,
+                   typename Place::Kind end) {
+        LinkConfig wire = cable.out;
+        wire.rate = 0;
+        add_link(name + " out", wire, cable.out_faults, out, {end, static_cast<uint16_t>(index)});
+        if (cable.port >= by_port_.size()) by_port_.resize(size_t{cable.port} + 1, nullptr);
+        if (by_port_[cable.port] != nullptr) {
+            throw std::invalid_argument("port " + std::to_string(cable.port) + " of the switch has two cables");
+        }
+        by_port_[cable.port] = links_.back().get();
+        add_link(name + " in", cable.in, cable.in_faults, in, {Place::switch_port, cable.port});
+        switch_.set_port(cable.port, port_config(cable, role, index));
+    }
+    PortConfig port_config(const CableConfig& cable, PortRole role, size_t index) const {
+        PortConfig port;
+        port.rate = cable.out.rate;
+        port.queue_bytes = config_.queue_bytes;
+        port.metadata = port_metadata(role, index);
+        port.append_icrc = role == PortRole::server;
+        return port;
+    }
+    void add_link(const std::string& name, const LinkConfig& link, const Faults& faults, Role role, Place end) {
+        const auto number = static_cast<uint16_t>(links_.size());
+        links_.push_back(std::make_unique<Link>(commons_, name, number, role, link, faults, config_.seed));
+        ends_.push_back(end);
+    }
+    void add_traffic() {
+        for (size_t i = 0; i < config_.traffic.size(); ++i) {
+            add_cable("traffic" + std::to_string(i), config_.traffic[i], PortRole::traffic, i, Role::traffic,
+                      Role::traffic, Place::sink);
+            ways_in_.push_back(links_.back().get());
+        }
+    }
+    void add_nf(std::span<const uint64_t> sizes, bool collide) {
+        add_cable("nf", config_.nf_cable, PortRole::nf, 0, Role::to_nf, Role::from_nf, Place::nf);
+        nf_ = std::make_unique<NfHost<Nf>>(commons_, *links_.back(), config_.nf, sizes, collide);
+        nf_out_ = links_.back().get();
+    }
+    void add_servers() {
+        for (size_t i = 0; i < config_.servers.size(); ++i) {
+            const ServerConfig& server = config_.servers[i];
+            add_cable("server" + std::to_string(i), server.cable, PortRole::server, i, Role::to_server,
+                      Role::from_server, Place::server);
+            server_ways_in_.push_back(links_.back().get());
+            servers_.push_back(std::make_unique<Server>(commons_, i, server.nic, config_.seed));
+        }
+    }
+    void add_pairs() {
+        std::vector<uint32_t> count(servers_.size());
+        for (size_t qp = 0; qp < config_.queue_pairs.size(); ++qp) {
+            const uint16_t server = config_.queue_pairs[qp];
+            const uint32_t ours = answers_to(1, qp, config_.controller.index_bits);
+            entries_.push_back({server, 0, ours, servers_.at(server)->add_pair(config_.switch_ip, ours)});
+            entries_.back().pair = count[server]++;
+        }
+    }
+    void loopback() {
+        PortConfig port;
+        port.rate = config_.recirculation_rate;
+        port.queue_bytes = config_.queue_bytes;
+        port.metadata = port_metadata(PortRole::recirculation, 0);
+        port.loopback = true;
+        port.loop_time = config_.recirculation_time;
+        switch_.set_port(config_.recirculation, port);
+        PortConfig generator;
+        generator.metadata = port_metadata(PortRole::generator, 0);
+        switch_.set_port(config_.generator, generator);
+    }
+    void plan_mishaps() {
+        for (size_t i = 0; i < config_.servers.size(); ++i) {
+            for (const Interval& interval : config_.servers[i].dead) {
+                mishaps_.push_back({interval.from, Mishap::kill, i});
+                if (interval.to != never) mishaps_.push_back({interval.to, Mishap::revive, i});
+            }
+            for (const Time at : config_.servers[i].failures) mishaps_.push_back({at, Mishap::fail, i});
+        }
+        std::stable_sort(mishaps_.begin(), mishaps_.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+        if (!mishaps_.empty()) clocks_.set(mishaps, mishaps_.front().at);
+    }
+
+    // ------------------------------------------------------------ running
+
+    /// Until nothing is on the way, or the time is past `end`.
+    void run_out(Time end) {
+        while (work_.time() != never && std::min(work_.time(), clocks_.time()) <= end) step();
+    }
+    void run_until(Time time) {
+        while (std::min(work_.time(), clocks_.time()) <= time) step();
+    }
+
+    /// One part does what it has to at its time; at one instant, those that act by the clock are last.
+    void step() {
+        ++events_;
+        assert(std::min(work_.time(), clocks_.time()) >= now_);
+        if (clocks_.time() < work_.time()) {
+            now_ = clocks_.time();
+            return run_clock(clocks_.first());
+        }
+        now_ = work_.time();
+        last_work_ = now_;
+        if (asleep_) wake_clocks();
+        const size_t i = work_.first();
+        if (i >= first_link_part()) return deliver(i - first_link_part());
+        if (i == switch_part) return run_switch();
+        if (i == nf_part) return run_nf();
+        run_server(i - first_server_part);
+    }
+
+    void deliver(size_t i) {
+        Link& link = *links_[i];
+        const Frame frame = link.deliver();
+        refresh(link);
+        const Place end = ends_[i];
+        switch (end.kind) {
+            case Place::switch_port:
+                arrived_at_switch(frame, link.role());
+                switch_.receive(end.number, frame.bytes(), switch_time(now_), frame.mark);
+                refresh_switch();
+                break;
+            case Place::sink:
+                leave(frame, end.number);
+                break;
+            case Place::nf:
+                nf_->receive(frame, now_);  // which gives it back
+                return work_.set(nf_part, nf_->next_poll());
+            case Place::server:
+                servers_[end.number]->receive(frame, now_, answers_of(end.number));
+                refresh_server(end.number);
+                break;
+        }
+        give_back(commons_.pool, frame);
+    }
+
+    void arrived_at_switch(const Frame& frame, Role role) {
+        const Step step = role == Role::from_nf          ? Step::back
+                          : frame.kind == Kind::response ? Step::merging
+                                                         : Step::at_switch;
+        commons_.ledger.reached(frame.mark, step);
+    }
+
+    void leave(const Frame& frame, uint16_t port) {
+        commons_.ledger.left(frame.mark);
+        const bool own = Mark::kind(frame.mark) == Mark::emission;
+        const bool decided = Mark::kind(frame.mark) == Mark::decision;
+        commons_.recorder.write(own ? Record::own_left : Record::left, port, now_,
+                                own || decided ? Mark::number(frame.mark) : no_number,
+                                commons_.ledger.packet_of(frame.mark), frame.bytes());
+    }
+
+    void run_switch() {
+        switch_.advance(switch_time(now_),
+                        [&](uint16_t port, std::span<const uint8_t> bytes, Time left, uint64_t mark) {
+                            if (port >= by_port_.size() || by_port_[port] == nullptr) {
+                                ++nowhere_;
+                                return;
+                            }
+                            Link& link = *by_port_[port];
+                            if (link.role() == Role::traffic) commons_.ledger.reached(mark, Step::leaving);
+                            link.put(bytes, mark, left + switch_start_ - warm_up);
+                            refresh(link);
+                        });
+        refresh_switch();
+    }
+
+    void run_nf() {
+        nf_->poll(now_);
+        refresh(*nf_out_);
+        work_.set(nf_part, nf_->next_poll());
+        nf_->plan_wake(now_);
+        clocks_.set(nf_wake, nf_->next_wake());
+    }
+
+    void run_server(size_t i) {
+        servers_[i]->advance(now_, answers_of(i));
+        refresh_server(i);
+    }
+    auto answers_of(size_t i) {
+        return
+            [this, i](std::span<const uint8_t> bytes, uint64_t mark) { server_ways_in_[i]->send(bytes, mark, now_); };
+    }
+
+    // ------------------------------------------------------------ by the clock
+
+    void run_clock(size_t i) {
+        switch (i) {
+            case nf_wake:
+                nf_->run_due(now_);
+                refresh(*nf_out_);
+                return clocks_.set(nf_wake, nf_->next_wake());
+            case mishaps:
+                return run_mishap();
+            case sweep:
+                if (resting()) return sleep();
+                sweep_all();
+                return clocks_.set(sweep, now_ + config_.sweep);
+            default:
+                if (resting()) return sleep();
+                controller_->poll(now_);
+                return clocks_.set(poll,
+                                   std::min(now_ + config_.controller.poll, std::max(now_ + 1, controller_->next())));
+        }
+    }
+
+    /// Has nothing moved for so long that a sweep or a look at the switch finds nothing new? Then both may sleep until
+    /// something moves; a trace may have gaps of hours.
+    bool resting() const {
+        const Time enough = 4 * std::max(config_.sweep, config_.controller.poll);
+        return work_.time() == never && now_ - last_work_ > enough && !controller_->busy();
+    }
+    void sleep() {
+        asleep_ = true;
+        clocks_.set(sweep, never);
+        clocks_.set(poll, never);
+    }
+    void wake_clocks() {
+        asleep_ = false;
+        if (controller_ == nullptr) return;
+        if (config_.sweep != 0) clocks_.set(sweep, now_ + config_.sweep);
+        clocks_.set(poll, now_ + config_.controller.poll);
+    }
+
+    void sweep_all() {
+        ++sweeps_;
+        for (size_t qp = 0; qp < entries_.size(); ++qp) {
+            switch_.receive(config_.generator, sweep_frame(static_cast<uint16_t>(qp)), switch_time(now_), 0);
+        }
+        refresh_switch();
+    }
+
+    void run_mishap() {
+        const Mishap mishap = mishaps_[next_mishap_++];
+        Server& server = *servers_[mishap.server];
+        if (mishap.kind == Mishap::kill) server.kill();
+        if (mishap.kind == Mishap::revive) server.revive();
+        if (mishap.kind == Mishap::fail) server.fail();
+        refresh_server(mishap.server);
+        clocks_.set(mishaps, next_mishap_ < mishaps_.size() ? mishaps_[next_mishap_].at : never);
+    }
+
+    // ------------------------------------------------------------ the agenda
+
+    Time switch_time(Time time) const { return time - switch_start_ + warm_up; }
+    void refresh_switch() {
+        const Time next = switch_.next();
+        work_.set(switch_part, next == never ? never : next + switch_start_ - warm_up);
+    }
+    void refresh(const Link& link) { work_.set(first_link_part() + link.number(), link.next()); }
+    void refresh_server(size_t i) {
+        refresh(*server_ways_in_[i]);
+        work_.set(first_server_part + i, servers_[i]->next());
+    }
+    Link* way_in(uint16_t port) {
+        if (port == at_nf) return nf_out_;
+        const auto& ways = (port & at_server) != 0 ? server_ways_in_ : ways_in_;
+        const size_t i = port & ~at_server;
+        return i < ways.size() ? ways[i] : nullptr;
+    }
+    void record(Record kind, uint16_t port, uint64_t packet) {
+        commons_.recorder.write(kind, port, now_, no_number, packet);
+    }
+
+    SystemConfig config_;
+    Commons commons_;
+    SwitchT switch_{icrc_of};
+    Agenda work_, clocks_;
+    std::vector<std::unique_ptr<Link>> links_;
+    std::vector<Place> ends_;     ///< of each link
+    std::vector<Link*> by_port_;  ///< the links from the switch
+    std::vector<Link*> ways_in_, server_ways_in_;
+    Link* nf_out_ = nullptr;
+    std::unique_ptr<NfHost<Nf>> nf_;
+    std::vector<std::unique_ptr<Server>> servers_;
+    std::vector<QueuePairEntry> entries_;
+    std::unique_ptr<Controller> controller_;
+    std::vector<Mishap> mishaps_;
+    size_t next_mishap_ = 0;
+    Time switch_start_ = 0;  ///< when the first packet came
+    Time now_ = 0;
+    Time last_work_ = 0;
+    bool asleep_ = true;
+    uint64_t events_ = 0, sweeps_ = 0, nowhere_ = 0;
+};
+
+}  // namespace polysome::system

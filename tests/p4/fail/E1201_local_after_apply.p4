@@ -1,0 +1,3 @@
+//# locals
+apply { }
+action a() { }

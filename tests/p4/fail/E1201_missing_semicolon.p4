@@ -1,0 +1,3 @@
+//# apply
+hdr.ethernet.dst = 1
+hdr.ethernet.src = 2;

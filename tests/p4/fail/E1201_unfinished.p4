@@ -1,0 +1,2 @@
+#include <tna.p4>
+header a_h { bit<8> x; 

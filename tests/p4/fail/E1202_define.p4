@@ -1,0 +1,2 @@
+//# types
+#define X 5

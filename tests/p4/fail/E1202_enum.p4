@@ -1,0 +1,2 @@
+//# types
+enum bit<8> kind_t { A = 1 }

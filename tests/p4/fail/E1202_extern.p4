@@ -1,0 +1,2 @@
+//# locals
+Resubmit() resubmit;

@@ -1,0 +1,2 @@
+//# types
+#include "other.p4"

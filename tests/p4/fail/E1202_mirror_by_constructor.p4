@@ -1,0 +1,2 @@
+//# deparser_locals
+Mirror(1) mirror;

@@ -1,0 +1,8 @@
+//# locals
+action a() { }
+table t {
+    actions = { a; }
+    idle_timeout = true;
+}
+//# apply
+t.apply();

@@ -1,0 +1,8 @@
+//# locals
+action a() { }
+table t {
+    key = { hdr.ethernet.dst: range; }
+    actions = { a; }
+}
+//# apply
+t.apply();

@@ -1,0 +1,5 @@
+//# types
+header odd_h {
+    bit<100> a;
+    bit<100> b;
+}

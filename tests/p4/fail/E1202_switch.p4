@@ -1,0 +1,2 @@
+//# apply
+switch (hdr.ethernet.ether_type) { default: { } }

@@ -1,0 +1,2 @@
+//# locals
+Register<bit<64>, bit<4>>(16) r;

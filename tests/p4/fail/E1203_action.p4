@@ -1,0 +1,5 @@
+//# locals
+action forward() { }
+table t { actions = { froward; } }
+//# apply
+t.apply();

@@ -1,0 +1,2 @@
+//# apply
+hdr.ethernet.destination = 1;

@@ -1,0 +1,2 @@
+//# apply
+dprsr.mtu_trunc_len = 100;

@@ -1,0 +1,3 @@
+//# metadata
+bit<8> a;
+mac_t mac;

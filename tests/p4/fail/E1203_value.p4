@@ -1,0 +1,2 @@
+//# apply
+hdr.ethernet.dst = mac;

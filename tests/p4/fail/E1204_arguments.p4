@@ -1,0 +1,4 @@
+//# locals
+action set(bit<48> mac) { hdr.ethernet.dst = mac; }
+//# apply
+set();

@@ -1,0 +1,2 @@
+//# apply
+if (hdr.ethernet.ether_type) { }

@@ -1,0 +1,4 @@
+//# locals
+Checksum() sum;
+//# apply
+sum.subtract({hdr.ethernet.dst});

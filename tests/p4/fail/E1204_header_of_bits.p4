@@ -1,0 +1,2 @@
+//# types
+header odd_h { bit<7> x; }

@@ -1,0 +1,2 @@
+//# apply
+prsr.parser_err = 1;

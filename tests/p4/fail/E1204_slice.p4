@@ -1,0 +1,2 @@
+//# apply
+hdr.ethernet.ether_type = hdr.ethernet.dst[48:33];

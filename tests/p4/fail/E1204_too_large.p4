@@ -1,0 +1,2 @@
+//# apply
+hdr.ethernet.ether_type = 0x10000;

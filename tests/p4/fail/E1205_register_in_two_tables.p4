@@ -1,0 +1,27 @@
+//# types
+header io_h {
+    bit<32> a;
+    bit<32> b;
+    bit<16> c;
+}
+//# inner
+io_h io;
+//# states
+state parse_ethernet {
+    pkt.extract(hdr.ethernet);
+    pkt.extract(hdr.io);
+    transition accept;
+}
+//# locals
+Register<bit<32>, bit<4>>(16) r;
+RegisterAction<bit<32>, bit<4>, bit<32>>(r) next = {
+    void apply(inout bit<32> value, out bit<32> rv) {
+        rv = value;
+    }
+};
+action count() { hdr.io.a = next.execute(1); }
+table first { key = { hdr.io.c: exact; } actions = { count; NoAction; } }
+table second { key = { hdr.io.b: exact; } actions = { count; NoAction; } }
+//# apply
+first.apply();
+second.apply();

@@ -1,0 +1,3 @@
+//# apply
+bit<16> x;
+hdr.ethernet.ether_type = x;

@@ -1,0 +1,5 @@
+//# metadata
+bit<16> way;
+//# apply
+if (md.way == 1) { hdr.ethernet.dst = 1; }
+md.way = 2;

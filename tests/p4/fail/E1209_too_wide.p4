@@ -1,0 +1,2 @@
+//# apply
+if (hdr.ethernet.dst == 1) { hdr.ethernet.dst = 2; }

@@ -1,0 +1,3 @@
+//# locals
+action a() { }
+action a() { }

@@ -1,0 +1,1 @@
+header a_h { bit<8> x; }

@@ -1,0 +1,8 @@
+use net.l4;
+
+nf slow {
+  port lan, wan;
+  relevant ipv4.{src, dst, protocol}, l4.{sport, dport} else drop "not TCP or UDP";
+  schedule { class flow; shape 1Mbps * (len as u64), 64KB; classes 64K; idle 10s; buffer 16MB; when full drop; }
+  on packet from lan { send wan; }
+}

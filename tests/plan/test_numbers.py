@@ -1,0 +1,224 @@
+"""The numbers of plans against sums done by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.plan.helpers import ROOT, example, made
+
+from polysome.ir.program import Traffic
+from polysome.plan import frames
+from polysome.plan.model import Options, Plan
+from polysome.plan.numbers import Number, binary, power_of_two, rate
+from polysome.plan.site import Site, default_site
+from polysome.plan.split import fitting_site, plan
+
+LB = ("clients", "servers")
+THREE = default_site(LB, "tofino", rdma_servers=3)
+
+
+def value(number: Number) -> int:
+    return number.value
+
+
+def test_frames_are_as_long_as_the_formats_say() -> None:
+    """WRITE of 1000 B: 14 + 20 + 8 + 12 + 16 + 4 of cell header + 0 pad + 1000 + 4 of ICRC; and so on."""
+    assert frames.write(1000) == 1078 and frames.response(1000) == 1066
+    assert (frames.READ, frames.ACK) == (74, 62)
+    assert [frames.pad(n) for n in (60, 61, 62, 63, 64)] == [0, 3, 2, 1, 0]
+    assert frames.cell(61) == 4 + 3 + 61
+    assert [frames.whole(n) for n in (30, 34, 35, 1514)] == [60, 60, 61, 1540]
+
+
+def test_load_balancer_on_three_servers() -> None:
+    """200 Gbit/s of 1024 B on the wire are 24 414 062.5 packets/s; each number follows by hand."""
+    found = made("load_balancer", THREE)
+    assert value(found.traffic.packets) == 24_414_063
+    p = found.parking
+    assert p is not None
+    assert {(f.fields, f.edits, f.to_nf, f.from_nf) for f in found.split} == {(13, 10, 60, 60)}
+    # Ethernet, one VLAN tag, IPv4, and a TCP header with all options: 14 + 4 + 20 + 60 = 98 B.
+    assert value(p.threshold) == 97
+    assert (value(p.cell), value(p.path_mtu), value(p.longest)) == (2048, 2048, 1522)
+    # One of three servers down: 24 414 063 * 8000 / 2 = 97.7 Gbit/s on 40 queue pairs.
+    assert value(p.queue_pairs) == 64
+    assert value(p.queueing) == 80_000  # 1 MB at 100 Gbit/s
+    # 64 queue pairs of 16 reads of 2048 B at 75 Gbit/s: 223 697 ns.
+    assert value(p.read) == 80_000 + 4_000 + 223_697
+    assert value(p.parked) == 0 + 80_000 + 1_000_000 + 8 * 750 + 307_697
+    assert value(p.slots) == 16_384  # >= 24 414 063/s * 307.697 us * 2 = 15 024.3
+    assert value(p.cells) == 65_536  # >= 24 414 063/s * 1393.697 us = 34 025.8
+    # seq and time: 16384 * 8 B are 8 blocks of 16 KiB; 10 B of edits are 3 words, and 1 of verdict: 4 blocks each.
+    assert value(p.slot_blocks) == (8 + 1) + 4 * (4 + 1)
+    assert value(p.timeout) == 512 * 1024  # 307.7 us are 300.5 ticks
+    assert value(p.tries) == 8  # 4 us / 750 ns = 5.3
+    assert value(p.silence) == 1024 * 1024  # twice the timeout, more than 1 ms
+    assert value(p.sweep) == 1024 * 1024 // 4 // 192
+    assert value(p.buckets) == 4096  # 16 * 192 = 3072
+    assert [(r.first, r.count, r.bytes) for r in p.regions] == [(n * 64, 64, 65_536 * 2048) for n in range(3)]
+    assert (value(found.cores), value(found.nf_link)) == (8, 1522 + 26 + 13)
+
+
+def loads(found: Plan) -> dict[tuple[str, str], int]:
+    return {(link.name, link.direction): link.load.value for link in found.links}
+
+
+def test_loads_of_links() -> None:
+    found = made("load_balancer", THREE)
+    share = 8_138_021  # a third of 24 414 063
+    assert loads(found) == {
+        ("traffic ports", "in"): 200_000_000_000,
+        ("traffic ports", "out"): 200_000_000_000,
+        ("NF server nf0", "to"): 24_414_063 * 84 * 8,
+        ("NF server nf0", "from"): 24_414_063 * 84 * 8,
+        **{
+            (f"RDMA server memory{n}", way): load
+            for n in range(3)
+            for way, load in (
+                ("to", share * (1078 + 74 + 48) * 8),
+                ("from", share * (1066 + 62 + 48) * 8),
+                ("goodput", share * 8000),
+            )
+        },
+    }
+    left = 100_000_000_000 - 24_414_063 * 84 * 8
+    assert value(found.whole_rate) == left * 1000 // 1050
+
+
+def test_a_schedule_that_holds_packets_needs_cells_for_that_time() -> None:
+    """2 Gbit/s of 1024 B on the wire for 204.8 ms and a bit over 1 ms: 50 366 packets."""
+    found = made("shaper", default_site(("lan", "wan")))
+    assert found.parking is not None
+    assert value(found.parking.hold) == 204_800_004
+    assert value(found.parking.cells) == 65_536
+    assert value(found.parking.regions and found.parking.cells) * 2048 == found.parking.regions[0].bytes
+
+
+def test_there_are_never_more_slots_than_cells() -> None:
+    """An NF server that takes no time: 266 667 packets/s, parked for 464.5 us in 124 cells, read for 248.7 us."""
+    site = default_site(LB)
+    quick = replace(site, traffic_rate=2 * 10**9, nf_servers=(replace(site.nf_servers[0], latency=0),))
+    lb = replace(example("load_balancer"), traffic=Traffic(rate=266_667 * 1024 * 8, mean=None, flows=None, new=None))
+    p = plan(lb, quick).parking
+    assert p is not None
+    assert 266_667 * value(p.parked) // 10**9 == 123 and 2 * 266_667 * value(p.read) // 10**9 == 132
+    assert value(p.slots) == value(p.cells) == 256
+
+
+def test_all_headers_take_more_of_the_nf_link_than_fields() -> None:
+    lb = example("load_balancer")
+    site = default_site(LB)
+    fields, headers = plan(lb, site), plan(lb, site, Options(carry="headers"))
+    # Ethernet, a VLAN tag, IPv4 and TCP: 58 B; without options, since their length is not known to a switch.
+    assert max(f.to_nf for f in fields.split) == 60 and max(f.to_nf for f in headers.split) == 26 + 58
+    assert loads(headers)["NF server nf0", "to"] > loads(fields)["NF server nf0", "to"]
+
+
+def test_where_splitting_pays_is_where_frames_are_shorter_than_the_whole_packet() -> None:
+    """router6 sends 61 B of fields; whole, a packet of the threshold's length takes no less than split."""
+    found = made("router6", default_site(("west", "east")))
+    assert found.parking is not None
+    heavy = max(f.to_nf + f.from_nf for f in found.split)
+    above = found.parking.threshold.value + 1
+    assert 2 * frames.whole(above) > heavy
+    assert above >= max(f.least_length for f in found.split)
+
+
+def test_packets_beyond_the_largest_cell_go_whole() -> None:
+    """An MTU of 9000 B: cells are as large as a path MTU can be, 4096 B, which leaves 4089 B for a packet."""
+    found = made("load_balancer", replace(THREE, mtu=9000))
+    assert found.parking is not None
+    assert (value(found.parking.cell), value(found.parking.longest)) == (4096, 4089)
+    assert any("over 4089 B go whole" in note for note in found.notes)
+
+
+def test_what_is_deeper_than_the_egress_parser_sees_goes_whole() -> None:
+    """13 B of mirror header and 24 B up to IPv4's protocol, addresses at 26 to 33, ports at 34 to 37."""
+    lb = example("load_balancer")
+    shallow = replace(THREE, switch=replace(THREE.switch, egress_depth_most_bytes=13 + 38))
+    found = plan(lb, shallow)
+    assert [f.headers for f in found.split] == ["ethernet / ipv4 / tcp", "ethernet / ipv4 / udp"]
+    deep = [f for f in found.frames if f.number is None and "egress parser" in f.why]
+    assert [f.headers for f in deep] == ["ethernet / vlan[0] / ipv4 / tcp", "ethernet / vlan[0] / ipv4 / udp"]
+    none = plan(lb, replace(shallow, switch=replace(THREE.switch, egress_depth_most_bytes=40), traffic_rate=10**10))
+    assert none.parking is None and not none.split
+
+
+def test_mirror_sessions_count_what_the_chip_counts() -> None:
+    """Tofino 1: the mirror header too; Tofino 2: the frame check sequence too."""
+    lengths = [
+        {f.mirror_length for f in made("load_balancer", replace(default_site(LB, switch), traffic_rate=10**10)).split}
+        for switch in ("tofino", "tofino2")
+    ]
+    assert lengths == [{13 + 38, 13 + 42}, {13 + 38 + 4, 13 + 42 + 4}]
+
+
+def test_declared_traffic_is_planned_for() -> None:
+    lb = example("load_balancer")
+    object_with = replace(lb, traffic=Traffic(rate=50_000_000_000, mean=226, flows=None, new=None))
+    found = plan(object_with, THREE)
+    assert value(found.traffic.packets) == 25_000_000  # 50 Gbit/s / 8 / 250 B
+    assert found.traffic.rate.sources == ("`traffic` in load_balancer.nf",)
+    tiny = plan(replace(lb, traffic=Traffic(rate=10**9, mean=64, flows=None, new=None)), THREE)
+    assert any("are not split: too short" in note for note in tiny.notes)
+    assert loads(tiny)["NF server nf0", "to"] == value(tiny.traffic.packets) * (64 + 26 + 24) * 8
+    assert not any(name.startswith("RDMA") for name, _ in loads(tiny))
+
+
+def test_one_core_where_state_cannot_be_kept_apart() -> None:
+    site = default_site(("network", "servers"), nf_servers=2)
+    found = made("reframer", site)
+    assert value(found.cores) == 1 and found.nf_servers == ("nf0",)
+    assert any(note.startswith("not used: NF server nf1") for note in found.notes)
+
+
+def test_queue_pairs_may_be_given() -> None:
+    found = plan(example("nat"), default_site(("inside", "outside")), Options(queue_pairs=8))
+    assert found.parking is not None and value(found.parking.queue_pairs) == 8
+    assert [r.first for r in found.parking.regions] == [0, 8]
+
+
+def test_the_fitting_site_has_as_many_servers_as_the_load_takes() -> None:
+    def servers(name: str, switch: str) -> tuple[int, int]:
+        site = fitting_site(example(name), switch)
+        return len(site.rdma_servers), len(site.nf_servers)
+
+    assert servers("load_balancer", "software") == (2, 1)
+    assert servers("load_balancer", "tofino") == (3, 1)  # 195 Gbit/s of payload / 75
+    assert servers("bridge", "tofino") == (1, 4)  # nothing is split: 308 Gbit/s / 100
+
+
+def test_buckets_have_their_backup_on_another_server() -> None:
+    p = made("load_balancer", THREE).parking
+    assert p is not None
+    each, pairs = value(p.queue_pairs), [p.bucket(b) for b in range(value(p.buckets))]
+    assert {primary for primary, _ in pairs} == set(range(3 * each))
+    assert all(backup is not None and backup // each != primary // each for primary, backup in pairs)
+    # What a dead server had is shared by all others: its buckets' backups are on both.
+    assert {backup // each for primary, backup in pairs if primary < each and backup is not None} == {1, 2}
+    alone = made("load_balancer", default_site(LB, "software", rdma_servers=1))
+    assert alone.parking is not None and alone.parking.bucket(5)[1] is None
+    assert any("one RDMA server" in note for note in alone.notes)
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / "examples").glob("*/*.nf")))
+def test_every_example_has_a_plan_on_every_switch(name: str) -> None:
+    program = example(name)
+    for switch in ("software", "tofino", "tofino2"):
+        found = plan(program, fitting_site(program, switch))
+        assert found.switch == switch and found.links
+
+
+@pytest.mark.parametrize("switch", ["tofino", "tofino2", "software"])
+def test_the_default_site_uses_ports_that_exist_and_none_twice(switch: str) -> None:
+    site: Site = default_site(("a", "b", "c"), switch, rdma_servers=4)
+    used = [*(p for ports in site.traffic for p in ports), *(s.port for s in (*site.nf_servers, *site.rdma_servers))]
+    assert len(set(used)) == len(used) == 8
+    assert all(site.switch.first_port <= port <= site.switch.last_port for port in used)
+
+
+def test_numbers_as_people_write_them() -> None:
+    assert [power_of_two(n) for n in (0, 1, 2, 3, 4, 5, 1025)] == [1, 1, 2, 4, 4, 8, 2048]
+    assert (rate(78_125_001_600), rate(1_000), rate(7)) == ("78.1 Gbps", "1 Kbps", "7 bps")
+    assert (binary(2**31), binary(3 * 2**19), binary(1500)) == ("2 GiB", "1536 KiB", "1.5 KB")
