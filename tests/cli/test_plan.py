@@ -82,3 +82,11 @@ def test_params_of_the_site_reach_the_spec(tmp_path: Path) -> None:
 def test_exit_codes(arguments: tuple[object, ...], code: int, said: str) -> None:
     result = polysome("plan", *arguments)
     assert result.exit_code == code and said in result.output, result.output
+
+
+def test_the_switchs_program_is_written(tmp_path: Path) -> None:
+    lb = spec("load_balancer")
+    done = polysome("plan", lb, "--switch", "tofino2", "--p4", tmp_path / "lb.p4")
+    assert done.exit_code == 0 and "#include <t2na.p4>" in (tmp_path / "lb.p4").read_text("utf-8")
+    done = polysome("plan", lb, "--p4", tmp_path / "none" / "lb.p4")
+    assert done.exit_code == 3 and "cannot be written" in done.output

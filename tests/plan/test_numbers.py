@@ -116,8 +116,8 @@ def test_all_headers_take_more_of_the_nf_link_than_fields() -> None:
 
 
 def test_where_splitting_pays_is_where_frames_are_shorter_than_the_whole_packet() -> None:
-    """router6 sends 61 B of fields; whole, a packet of the threshold's length takes no less than split."""
-    found = made("router6", default_site(("west", "east")))
+    """acl sends up to 37 B of fields; whole, a packet of the threshold's length takes no less than split."""
+    found = made("acl", default_site(("inside", "outside")))
     assert found.parking is not None
     heavy = max(f.to_nf + f.from_nf for f in found.split)
     above = found.parking.threshold.value + 1
@@ -206,7 +206,12 @@ def test_buckets_have_their_backup_on_another_server() -> None:
 def test_every_example_has_a_plan_on_every_switch(name: str) -> None:
     program = example(name)
     for switch in ("software", "tofino", "tofino2"):
-        found = plan(program, fitting_site(program, switch))
+        site = fitting_site(program, switch)
+        if name == "router6" and switch != "software":
+            with pytest.raises(SpecError):  # all of it goes whole to one NF server, and that is more than its link
+                plan(program, site)
+            continue
+        found = plan(program, site)
         assert found.switch == switch and found.links
 
 

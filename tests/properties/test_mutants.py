@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.properties.mutants.harness import MUTANTS, ROOT, install, mutated, source_of
-from tests.properties.mutants.kinds import EngineMutant, Kind, Mutant, NativeMutant, SpecMutant
+from tests.properties.mutants.kinds import EngineMutant, Kind, Mutant, NativeMutant, SpecMutant, SystemMutant
 from tests.properties.mutants.report import MOST_PACKETS, table, tried
 
 from polysome.backends.nf_cpp.build import missing
@@ -48,6 +48,9 @@ def test_there_is_a_mutant_of_every_kind_and_enough_of_them() -> None:
     assert len(specs) >= 60 and sum(isinstance(m, EngineMutant) for m in MUTANTS.values()) >= 30
     native = [m for m in MUTANTS.values() if isinstance(m, NativeMutant)]
     assert len(native) >= 40 and {Path(m.file).suffix for m in native} == {".hpp", ".py"}
+    system = [m for m in MUTANTS.values() if isinstance(m, SystemMutant)]
+    assert len(system) >= 40 and all(m.name.startswith("system ") for m in system)
+    assert all((ROOT / m.test.partition("::")[0]).exists() for m in system)
     assert {m.example for m in specs} == {p.stem for p in (ROOT / "examples").glob("*/*.nf")}
 
 

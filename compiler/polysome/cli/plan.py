@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polysome.cli import common
-from polysome.cli.common import COMMAND_LINE, SPEC, fail
+from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
 from polysome.config.items import ConfigFileError, Rejected
 from polysome.ir import program as ir
 from polysome.syntax.diagnostics import Report, SpecError, one_of
 
 if TYPE_CHECKING:
+    from polysome.analysis.layout import Carry
     from polysome.plan.model import Plan
     from polysome.plan.site import Site
 
@@ -38,6 +39,9 @@ def plan(
     ] = "",
     carry: Annotated[Carried, typer.Option("--carry", help="What travels to the NF.")] = Carried.fields,
     param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
+    p4: Annotated[
+        Path | None, typer.Option("--p4", metavar="FILE", help="Write the switch's program for this plan, P4_16.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as one JSON object.")] = False,
 ) -> None:
     """Plan the deployment: frames, threshold, cells, slots, queue pairs, servers, and the load of every link."""
@@ -45,12 +49,25 @@ def plan(
         fail(COMMAND_LINE, "--site and --switch: the site file names its switch", "Give one of them.")
     program, place = _inputs(spec, site, switch or "software", carry.value, param or [])
     made = _plan(program, place, carry.value)
+    if p4 is not None:
+        _write(p4, program, place, carry.value)
     if as_json:
         print(json.dumps(dataclasses.asdict(made), indent=2))
         return
     from polysome.cli.plan_text import text_of
 
     print(text_of(made), end="")
+
+
+def _write(path: Path, program: ir.Program, place: Site, carry: Carry) -> None:
+    """Ends with code 3 if the file cannot be written."""
+    from polysome.backends.system.design import design
+    from polysome.backends.system.library import p4_text
+
+    try:
+        path.write_text(p4_text(design(program, place, None, carry)), encoding="utf-8")
+    except OSError as error:
+        fail(ENVIRONMENT, f"{path} cannot be written: {error.strerror}")
 
 
 def _inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[str]) -> tuple[ir.Program, Site]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from polysome.analysis.framed import framed_classes
 from polysome.analysis.layout import WIRE, Carry, ClassLayout, layout
 from polysome.analysis.patterns import patterns, words
 from polysome.analysis.relevance import passing
@@ -20,7 +21,7 @@ def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Fram
     """The ways that the switch splits, in their order, then what goes whole and why; `mean`: bytes of such a packet."""
     layouts = layout(program, carry).classes
     split, deep = [], []
-    for way in ways(program, layouts):
+    for way in ways(program, framed_classes(program, carry)):
         found = _frames(program, way, site.switch)
         if frames.BRIDGE + found.depth > site.switch.egress_depth_most_bytes:
             deep.append((way, found))

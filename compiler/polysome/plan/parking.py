@@ -21,6 +21,7 @@ TICK = 65536  # ns; the clock in registers is the upper 32 of the 48 bits of a t
 SLOT_MARGIN = 2  # slots for twice the packets that are being read: edits do not come in the order of seq
 BUCKETS_EACH = 16  # buckets of a queue pair: so finely its load can be moved
 MOST_BUCKETS = 2**16
+MOST_TRIES = 128  # counted in eight bits
 SILENCE = 1_000_000  # ns (rule 4)
 SLOT_WORDS = 4  # bytes of a register word
 SLOT_OWNER = 8  # seq and time, in one paired register
@@ -42,7 +43,8 @@ def park(
     hold = _hold(program, site, limits)
     queueing = _queueing(site)
     read = _read(site, each, cell, queueing)
-    parked = _parked(site, hold, queueing, read)
+    tries = _tries(program, site)
+    parked = _parked(site, hold, queueing, read, tries)
     slots = Number(
         power_of_two(ceil_div(packets * read.value * SLOT_MARGIN, SECOND)),
         "slots",
@@ -78,7 +80,7 @@ def park(
         queue_pairs=each,
         buckets=_buckets(site, each),
         timeout=timeout,
-        tries=_tries(site),
+        tries=tries,
         **_sweep(site, each, timeout),
         regions=tuple(
             Region(s.id, s.name, s.port, i * each.value, each.value, cells.value * cell.value)
@@ -180,9 +182,9 @@ def _read(site: Site, each: Number, cell: Number, queueing: Number) -> Number:
     )
 
 
-def _parked(site: Site, hold: Number, queueing: Number, read: Number) -> Number:
+def _parked(site: Site, hold: Number, queueing: Number, read: Number, tries: Number) -> Number:
     stay = max(s.latency for s in site.nf_servers)
-    again = _tries(site).value * site.switch.recirculation_ns
+    again = tries.value * site.switch.recirculation_ns
     return Number(
         hold.value + queueing.value + stay + again + read.value,
         "ns",
@@ -217,12 +219,16 @@ def _buckets(site: Site, each: Number) -> Number:
     )
 
 
-def _tries(site: Site) -> Number:
+def _tries(program: ir.Program, site: Site) -> Number:
+    """Until every packet that a buffer lets go at once is read, even if all are on one queue pair."""
     takes, again = max(s.nic.read_ns for s in site.rdma_servers), site.switch.recirculation_ns
+    together, reads = settings(program.schedule).count or 1, min(s.nic.outstanding_reads for s in site.rdma_servers)
+    rounds = ceil_div(together, reads)
+    some = "" if rounds == 1 else f" × {rounds}: {together} packets leave together, {reads} are read at a time"
     return Number(
-        power_of_two(ceil_div(takes, again)),
+        min(MOST_TRIES, power_of_two(ceil_div(takes * rounds, again))),
         "tries",
-        f"power of two ≥ {duration(takes)} of a read / {duration(again)} of a recirculation",
+        f"power of two ≥ {duration(takes)} of a read / {duration(again)} of a recirculation{some}",
         (f"targets/{site.switch.name}",),
     )
 

@@ -43,7 +43,8 @@ OTHER = 0
 UNKNOWN_BEHIND = 3
 RAREST = 7
 CHECKSUM_UNITS = 2  # of a Tofino parser
-MOST_WAYS = 8
+MOST_WITH_OPTIONS = 4  # each takes a tenth of a Tofino parser's rows
+MOST_WAYS = 6
 
 Rows = tuple[tuple[tuple[int, int, int], ...], ...]
 
@@ -146,7 +147,7 @@ def ways(program: ir.Program, layouts: tuple[ClassLayout, ...] | None = None) ->
         if way is not None:
             found.append((_rarity(program.parser, way), way))
     found = sorted((f for f in found if f[0] <= RAREST), key=lambda f: f[0])
-    kept = _ordered(_summed([way for _, way in found], program.parser))[:MOST_WAYS]
+    kept = _ordered(_fitting([way for _, way in found], program.parser))[:MOST_WAYS]
     return tuple(replace(way, number=n) for n, way in enumerate(kept, 1))
 
 
@@ -173,12 +174,15 @@ def _ordered(found: list[Way]) -> list[Way]:
     return kept
 
 
-def _summed(found: list[Way], parser: ir.Parser) -> list[Way]:
-    """Those whose checksums the parser can keep running together, the first ones first."""
+def _fitting(found: list[Way], parser: ir.Parser) -> list[Way]:
+    """Those that fit a parser, the first ones first: its rows, and checksums that it keeps running together."""
     kinds: set[tuple[str, ...]] = set()
-    kept = []
+    kept: list[Way] = []
     for way in found:
         own = {s.kind(parser) for s in sums(way.instances, way.layout.edits, parser)}
+        options = way.steps[-1].options is not None
+        if options and sum(w.steps[-1].options is not None for w in kept) == MOST_WITH_OPTIONS:
+            continue
         if len(kinds | own) <= CHECKSUM_UNITS and not (own and _goes_on(way, found)):
             kinds |= own
             kept.append(way)
@@ -221,7 +225,8 @@ def _way(program: ir.Program, nodes: tuple[int, ...], layouts: tuple[ClassLayout
     chosen = next((c for c in layouts if c.classes >> number & 1), None)
     if chosen is None or chosen.number is None or chosen.operations:  # what gets or loses headers goes whole
         return None
-    if any(i not in (*instances, PAYLOAD) for i in (x.instance for x in (*chosen.fields, *chosen.edits))):
+    used = {piece.instance for piece in chosen.fields} | {edit.instance for edit in chosen.edits}
+    if not used <= {*instances, PAYLOAD}:
         return None  # of a class that this way has in common with another one
     length = _length(parser, instances)
     if length is None:

@@ -18,14 +18,16 @@ from types import ModuleType
 from typing import Any
 
 from tests.properties.mutants import native_specs
-from tests.properties.mutants.kinds import EngineMutant, Mutant, NativeMutant, SpecMutant
+from tests.properties.mutants.kinds import EngineMutant, Mutant, NativeMutant, SpecMutant, SystemMutant
 from tests.properties.mutants.machinery import ENGINE_MUTANTS
 from tests.properties.mutants.native import NATIVE_MUTANTS
 from tests.properties.mutants.native_harness import attempt_native, mutated_runtime
 from tests.properties.mutants.specs import SPEC_MUTANTS
+from tests.properties.mutants.system import SYSTEM_MUTANTS
+from tests.properties.mutants.system_harness import attempt_system, copied
 
 ROOT = Path(__file__).resolve().parents[3]
-MUTANTS: dict[str, Mutant] = {m.name: m for m in (*SPEC_MUTANTS, *ENGINE_MUTANTS, *NATIVE_MUTANTS)}
+MUTANTS: dict[str, Mutant] = {m.name: m for m in (*SPEC_MUTANTS, *ENGINE_MUTANTS, *NATIVE_MUTANTS, *SYSTEM_MUTANTS)}
 
 
 def mutated(text: str, mutant: Mutant) -> str:
@@ -44,7 +46,7 @@ def source_of(mutant: Mutant) -> Path:
             return ROOT / "examples" / example / f"{example}.nf"
         case EngineMutant(module=module):
             return ROOT / "compiler" / Path(*module.split(".")).with_suffix(".py")
-        case NativeMutant(file=str(file)):
+        case NativeMutant(file=str(file)) | SystemMutant(file=str(file)):
             return ROOT / file
 
 
@@ -71,7 +73,7 @@ class _Loader(SourceFileLoader):
         return compile(mutated(Path(self.path).read_text(encoding="utf-8"), self.mutant), self.path, "exec")
 
 
-def install(mutant: Mutant, folder: Path) -> Path:
+def install(mutant: SpecMutant | EngineMutant, folder: Path) -> Path:
     """Puts the fault in place (before Polysome is imported) and returns the spec to test."""
     spec = ROOT / "examples" / mutant.example / f"{mutant.example}.nf"
     if isinstance(mutant, EngineMutant):
@@ -93,6 +95,10 @@ def attempt(mutant: Mutant, seconds: float, seed: int, first: bool) -> dict[str,
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(mutant, NativeMutant):
             return {"kind": mutant.kind.name} | _native(mutant, Path(folder), seconds, seed)
+        if isinstance(mutant, SystemMutant):
+            text = mutated(source_of(mutant).read_text(encoding="utf-8"), mutant)
+            checkout = copied(ROOT, mutant.file, text, Path(folder))
+            return {"kind": mutant.kind.name} | attempt_system(mutant.name, checkout, mutant.test)
         path = install(mutant, Path(folder))
         from polysome.syntax.diagnostics import SpecError
         from polysome.testing.campaign import run

@@ -83,4 +83,20 @@ class NativeMutant:
     equivalent: str | None = None
 
 
-Mutant = SpecMutant | EngineMutant | NativeMutant
+@dataclass(frozen=True)
+class SystemMutant:
+    """`old`, which stands exactly once in `file`, becomes `new`; `test`, as pytest names it, is the cheapest that
+    should fail. Files are of the P4 program's templates and generator, the soft switch, the RDMA software, the
+    simulated system.
+    """
+
+    name: str
+    kind: Kind
+    file: str
+    old: str
+    new: str
+    test: str
+    equivalent: str | None = None
+
+
+Mutant = SpecMutant | EngineMutant | NativeMutant | SystemMutant

@@ -103,7 +103,7 @@ MACHINE = (
         ("timers one period late", Kind.time, "telemetry", "static_cast<u128>(fired_[i] + 1)", "static_cast<u128>(fired_[i] + 2)"),
         ("timers before expiry", Kind.order, "telemetry", "if (planned_ < best) {", "if (planned_ <= best) {"),
         ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
-        ("emitted by nobody", Kind.accounting, "router6", "{data, size}, cause_);", "{data, size}, no_packet);"),
+        ("emitted by nobody", Kind.accounting, "router6", "bytes, cause_);", "bytes, no_packet);"),
         ("a nanosecond is no time", Kind.time, "writing", "if (time <= nf_.clock.now && settled_) return;", "if (time <= nf_.clock.now + 1 && settled_) return;"),
         ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
     ),

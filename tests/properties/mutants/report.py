@@ -51,7 +51,8 @@ def table(rows: Iterable[dict[str, Any]]) -> list[str]:
             if isinstance(mutant, SpecMutant) and fewest > MOST_PACKETS:
                 large.append(mutant.name)
         else:
-            what = row.get("error") or row.get("refused") or f"NOT CAUGHT in {row['traces']} traces"
+            tried_with = f"in {row['traces']} traces" if "traces" in row else f"by {row.get('tests')} tests"
+            what = row.get("error") or row.get("refused") or f"NOT CAUGHT {tried_with}"
             if mutant.equivalent is not None:
                 what = f"equivalent: {mutant.equivalent}"
             else:
