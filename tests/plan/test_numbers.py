@@ -13,6 +13,7 @@ from polysome.plan.model import Options, Plan
 from polysome.plan.numbers import Number, binary, power_of_two, rate
 from polysome.plan.site import Site, default_site
 from polysome.plan.split import fitting_site, plan
+from polysome.syntax.diagnostics import SpecError
 
 LB = ("clients", "servers")
 THREE = default_site(LB, "tofino", rdma_servers=3)
