@@ -83,7 +83,7 @@ campaign: $(READY) ## Test every example for a minute, with coverage of its line
 	done
 
 .PHONY: mutants
-mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first' or ARGS=native tries some
+mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first', ARGS=native or ARGS=system tries some
 	@$(BIN)/python -m tests.properties.mutants.report $(ARGS)
 
 .PHONY: golden

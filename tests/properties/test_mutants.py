@@ -25,6 +25,7 @@ NATIVE_SAMPLE = (
     "native apply: MAC addresses with their middle twice",
     "native flow_map: age from the first write",
 )
+SYSTEM_SAMPLE = ("system icrc: congestion bits are covered", "system table: the shortest prefix wins")
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=lambda m: m.name)
@@ -72,14 +73,24 @@ def test_it_is_caught_in_the_native_nf(name: str) -> None:
     assert (row := tried(name, seconds=60, seed=0, first=True)).get("caught"), row
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SYSTEM_SAMPLE)
+def test_it_is_caught_in_the_system(name: str) -> None:
+    if (why := missing()) is not None:
+        pytest.skip(why)
+    assert (row := tried(name, seconds=60, seed=0, first=True)).get("caught"), row
+
+
 def test_the_report_says_what_got_away() -> None:
     rows = [
         {"name": "nat: privileged ports", "caught": {"nat.ports_in_range": {"packets": 1, "seconds": 2.0}}},
         {"name": "nat: a full table evicts", "caught": {}, "traces": 7},
         {"name": "lpm: the shortest prefix wins", "error": "ValueError: x"},
+        {"name": "system slots: a slot is not done", "caught": {}, "tests": 3},
     ]
     text = "\n".join(table(rows))
-    assert "1 of 3 caught (33.3 %)" in text and "NOT CAUGHT in 7 traces" in text and "ValueError: x" in text
+    assert "1 of 4 caught (25.0 %)" in text and "NOT CAUGHT in 7 traces" in text and "ValueError: x" in text
+    assert "NOT CAUGHT by 3 tests" in text
     assert "got away: nat: a full table evicts" in text
 
 

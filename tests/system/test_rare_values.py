@@ -1,4 +1,4 @@
-"""What takes too long to come up by itself: numbers that wrap, checksums of 0 and ffff, edits repeated much later."""
+"""What hardly comes up by itself: numbers that wrap, checksums of 0 and ffff, edits for a cell of before, full NICs."""
 
 from __future__ import annotations
 
@@ -85,3 +85,54 @@ def test_udps_computed_zero_becomes_ones_and_its_zero_stays() -> None:
     becomes_zero = (0x1234 - updated(0x1234)) % 0xFFFF
     assert becomes_zero != 0 and updated(becomes_zero) == 0xFFFF
     assert updated(0) == 0
+
+
+def test_edits_for_the_number_that_a_cell_gets_next_bring_nothing() -> None:
+    """The cell holds a packet and the slot is that of both, but the number is another's."""
+    spec, design = designed("load_balancer")
+    frames = traffic(spec, 200, 6)
+    quiet = ran("load_balancer", frames)
+    parked = [d for d in quiet.decisions if d.left and not d.whole][-50:]
+    start = frames[-1][1] + 5_000_000
+    early = [
+        (
+            AT_NF,
+            start + 1_000 * n,
+            a.tagged(
+                d.seq + design.sizes.cells, int.from_bytes(d.tag[6:8], "big"), int.from_bytes(d.tag[8:10], "big"), 1
+            ),
+        )
+        for n, d in enumerate(parked)
+    ]
+    outcome = ran("load_balancer", joined(frames, early))
+    assert right(outcome) > 100
+    balanced(outcome)
+    assert outcome.events["foreign_cell"] - quiet.events["foreign_cell"] == len(early) == 50
+
+
+def test_a_connection_keeps_its_queue_pair() -> None:
+    """Rule 9: by another one it would come in another order."""
+    frames = traffic(designed("load_balancer")[0], 300, 7)
+    taken: dict[tuple[int, bytes, bytes], set[bytes]] = {}
+    for decision in ran("load_balancer", frames).decisions:
+        data = frames[decision.packet][2]
+        if not decision.whole:
+            taken.setdefault((decision.port, data[23:24], data[26:38]), set()).add(decision.tag[6:8])
+    assert len(set.union(*taken.values())) > 1, "both servers are used"
+    assert taken and all(len(queue_pairs) == 1 for queue_pairs in taken.values())
+
+
+def test_16_reads_are_out_at_most() -> None:
+    """Rule 6. The NF's answers come all at once, and responses are larger than READs, so they queue."""
+    frames = traffic(designed("load_balancer")[0], 600, 8)
+    outcome = ran("load_balancer", frames, "nf:stuck@500us..1500us", capture=True)
+    right(outcome)
+    most = 0
+    for server in ("server0", "server1"):
+        asked = [(time, 1) for time, data in outcome.links[f"{server} out"] if data[42] == 0x0C]
+        answered = [(time, -1) for time, data in outcome.links[f"{server} in"] if data[42] == 0x10]
+        out = 0
+        for _, change in sorted(asked + answered):
+            out += change
+            most = max(most, out)
+    assert most == 16

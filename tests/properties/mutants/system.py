@@ -31,13 +31,13 @@ def of(file: str, *mutants: tuple[str, Kind, str, str, str]) -> tuple[SystemMuta
 EGRESS = of(
     "targets/tofino/egress.p4.j2",
     ("1 short frames are written", Kind.missing_check, f"{ATTACKS}test_frames_shorter_than_they_claim_are_not_written", "md.missing = md.claimed |-| md.total;", "md.missing = 0;"),
-    ("1 pads that are too large, the other way round", Kind.inverted, f"{ENGINE}test_an_odd_trailer_costs_the_packet_and_is_no_fault", "md.odd = md.pad |-| md.claimed_pad;", "md.odd = md.claimed_pad |-| md.pad;"),
+    ("1 pads that are too large, the other way round", Kind.inverted, DEAD, "md.odd = md.pad |-| md.claimed_pad;", "md.odd = md.claimed_pad |-| md.pad;"),
     ("1 a pad of one byte too many", Kind.arithmetic, f"{EXAMPLE}[load_balancer]", "md.pad = 0 - md.total;", "md.pad = 1 - md.total;"),
     ("3 one PSN too far after a NAK", Kind.boundary, NAK, "value = hdr.bridge.seq;", "value = hdr.bridge.seq + 1;"),
-    ("3 a frame that is not written takes a PSN", Kind.order, f"{ENGINE}test_an_odd_trailer_costs_the_packet_and_is_no_fault", "                drop(EVENT_ODD_TRAILER);", "                md.psn = next_psn.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n                drop(EVENT_ODD_TRAILER);"),
+    ("3 a frame that is not written takes a PSN", Kind.order, f"{ATTACKS}test_lengths_that_make_no_sense[0]", "                drop(EVENT_ODD_TRAILER);", "                md.psn = next_psn.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n                drop(EVENT_ODD_TRAILER);"),
     ("5 whole packets whatever the meter says", Kind.rate, f"{FAULTS}test_packets_go_whole_while_no_queue_pair_is_up_and_are_parked_again_after", "if (hdr.bridge.color == MeterColor_t.RED) {", "if (hdr.bridge.color == MeterColor_t.YELLOW) {"),
-    ("7 a cell for each slot only", Kind.key, f"{ENGINE}test_packets_at_one_time_are_all_kept", 'hdr.bridge.seq & {{ "0x%08x" % (plan.cells - 1) }};', "hdr.bridge.seq & 1;"),
-    ("10 odd trailers count as long", Kind.accounting, f"{MIX}[load_balancer-loss]", "drop(EVENT_ODD_TRAILER);", "drop(EVENT_LONG);"),
+    ("7 two cells", Kind.key, ROUND, 'hdr.bridge.seq & {{ "0x%08x" % (plan.cells - 1) }};', "hdr.bridge.seq & 1;"),
+    ("10 odd trailers count as long", Kind.accounting, f"{ATTACKS}test_trailers_of_any_length[4000]", "drop(EVENT_ODD_TRAILER);", "drop(EVENT_LONG);"),
     ("the address of another cell", Kind.arithmetic, "tests/system/test_protocol.py", "md.cell << {{ plan.cell_bits }};", "md.cell << {{ plan.cell_bits - 1 }};"),
 )  # fmt: skip
 
@@ -74,17 +74,17 @@ REGISTERS = (
     *of(
         "targets/tofino/park.p4.j2",
         ("2 seq 0 is given", Kind.boundary, f"{RARE}test_0_and_all_ones_are_never_given", "                value = 1;\n", "                value = 0;\n"),
-        ("9 a bucket by the time", Kind.order, f"{EXAMPLE}[load_balancer]", '{{- hashed.fields | join(", ") -}} });', '{{- hashed.fields | join(", ") -}} , md.now });'),
+        ("9 a bucket by the time", Kind.order, f"{RARE}test_a_connection_keeps_its_queue_pair", '{{- hashed.fields | join(", ") -}} });', '{{- hashed.fields | join(", ") -}} , md.now });'),
     ),
     *of(
         "targets/tofino/queue_pairs.p4.j2",
         ("4 silent for ever", Kind.missing_update, DEAD, "value.state = value.state + 1;", "value.state = 2;"),
-        ("6 one READ too many", Kind.boundary, f"{MIX}[load_balancer-stuck]", "value.count < MOST_READS", "value.count <= MOST_READS"),
+        ("6 one READ too many", Kind.boundary, f"{RARE}test_16_reads_are_out_at_most", "value.count < MOST_READS", "value.count <= MOST_READS"),
     ),
     *of(
         "targets/tofino/slots.p4.j2",
         ("a slot is not done", Kind.missing_update, f"{MIX}[load_balancer-duplication]", "                slot.since = 0;\n", ""),
-        ("another packet's edits", Kind.missing_check, f"{ATTACKS}test_frames_shorter_than_they_claim_are_not_written", "md.now - slot.since <= TIMEOUT && slot.seq == hdr.bridge.seq", "md.now - slot.since <= TIMEOUT"),
+        ("another packet's edits", Kind.missing_check, f"{RARE}test_edits_for_the_number_that_a_cell_gets_next_bring_nothing", "md.now - slot.since <= TIMEOUT && slot.seq == hdr.bridge.seq", "md.now - slot.since <= TIMEOUT"),
         ("8 repeated edits are accepted", Kind.missing_check, f"{RARE}test_edits_repeated_when_their_packet_has_left_are_refused", "md.now - slot.since > TIMEOUT && slot.seq != hdr.bridge.seq", "md.now - slot.since > TIMEOUT"),
         ("the verdict is another field", Kind.verdict, f"{EXAMPLE}[load_balancer]", "value = hdr.tag_end.port;", "value = hdr.tag_end.queue_pair;"),
     ),

@@ -1,4 +1,4 @@
-# Generated from P4.g4 by ANTLR 4.13.2
+# Generated from compiler/polysome/p4/P4.g4 by ANTLR 4.13.2
 from antlr4 import *
 from io import StringIO
 import sys
