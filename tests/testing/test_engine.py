@@ -136,7 +136,8 @@ def test_capacity_jump_and_ties(spec: Spec) -> None:
     assert {f.at for f in run(spec, t, ties=3).fates} == {0}
 
 
-def test_what_needs_another_engine_is_refused(spec: Spec) -> None:
+def test_what_needs_another_engine_is_refused(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(ENGINES, "system")
     with pytest.raises(Unsupported):
         ENGINES["interp"].run(spec, trace(), RunOptions(faults=frozenset({"loss"})))
     execution = execute(spec, trace((0, packet(1))), ENGINES["interp"])

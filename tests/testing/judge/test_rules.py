@@ -10,6 +10,7 @@ from functools import cache
 
 import pytest
 
+from polysome.testing.engines import ENGINES
 from polysome.testing.judge import properties
 from polysome.testing.spec import Spec
 
@@ -434,7 +435,8 @@ def test_L12_7_config_is_known_without_state() -> None:
     assert judged(execution, "p").failure is None and judged(blind, "p").failure is None
 
 
-def test_L12_13_an_engine_that_is_not_here_is_said_unless_something_fails() -> None:
+def test_L12_13_an_engine_that_is_not_here_is_said_unless_something_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(ENGINES, "system")
     assert judge("expect outputs(engine: system) == outputs();", TALK).skipped is not None
     found = judge("expect outputs(engine: system) == outputs(); expect count(p in trace) == 5;", TALK)
     assert found.failure is not None and found.skipped is None
