@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from antlr4.atn.ParserATNSimulator import ParserATNSimulator
 from antlr4.atn.PredictionMode import PredictionMode
 from antlr4.CommonTokenStream import CommonTokenStream
+from antlr4.dfa.DFA import DFA
 from antlr4.error.ErrorListener import ErrorListener
 from antlr4.InputStream import InputStream
+from antlr4.PredictionContext import PredictionContextCache
 
 from polysome.p4 import ast
 from polysome.p4.build import Builder
@@ -22,22 +25,33 @@ def parse(name: str, text: str, report: Report) -> ast.File | None:
     """The tree of `text`, the file that messages call `name`; None if its syntax is wrong: `report` says where."""
     report.sources[name] = Source(name, text)
     before = report.count
+    try:
+        tree = _tree(text, ErrorListener(), learned=True)
+        if tree is None:
+            # What ANTLR expects at an error depends on what it has learned: told as if this were the first text.
+            _tree(text, Listener(name, text, report), learned=False)
+            return None
+    except RecursionError:
+        _too_deep(report)
+        return None
+    found = Builder(name, report).file_node(tree)
+    return found if report.count == before else None
+
+
+def _tree(text: str, listener: ErrorListener, learned: bool) -> Any:
+    """ANTLR's tree; None if the syntax is wrong, which the listener is told."""
     lexer = P4Lexer(InputStream(text))
     lexer.removeErrorListeners()
     lexer.addErrorListener(ErrorListener())  # a character that begins nothing is a token, OTHER
     parser = P4Parser(CommonTokenStream(lexer))
+    if not learned:
+        decisions = [DFA(state, n) for n, state in enumerate(parser.atn.decisionToState)]
+        parser._interp = ParserATNSimulator(parser, parser.atn, decisions, PredictionContextCache())
     parser._interp.predictionMode = PredictionMode.SLL
     parser.removeErrorListeners()
-    parser.addErrorListener(Listener(name, text, report))
-    try:
-        tree: Any = parser.program()
-    except RecursionError:
-        _too_deep(report)
-        return None
-    if parser.getNumberOfSyntaxErrors() > 0:
-        return None
-    found = Builder(name, report).file_node(tree)
-    return found if report.count == before else None
+    parser.addErrorListener(listener)
+    tree = parser.program()
+    return tree if parser.getNumberOfSyntaxErrors() == 0 else None
 
 
 def _too_deep(report: Report) -> None:
