@@ -6,13 +6,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from polysome.analysis.all import analyse
+from polysome.config.items import ConfigFileError, Rejected
 from polysome.ir import program as ir
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Diagnostic, Report, SpecError, render
 from polysome.syntax.spans import Source
+
+if TYPE_CHECKING:
+    from polysome.plan.site import Site
 
 SPEC, COMMAND_LINE, ENVIRONMENT = 1, 2, 3
 
@@ -59,6 +63,22 @@ def spec(path: Path, params: Sequence[str], capacities: Sequence[str] = (), repo
         fail(COMMAND_LINE, f"{path} cannot be read: {error.strerror}")
     _check_capacities(program, sizes)
     return program
+
+
+def sited(path: Path, site: Path, params: Sequence[str], capacities: Sequence[str] = ()) -> tuple[ir.Program, Site]:
+    """The program, with the params that a site file gives, and that site; ends with code 2 if the file is wrong."""
+    from polysome.plan.site_file import open_site, site_of
+
+    report = Report()
+    try:
+        file = open_site(str(site), report)
+        program = spec(path, [*file.params, *params], capacities)
+        return program, site_of(file, program.ports, report)
+    except ConfigFileError as error:
+        fail(COMMAND_LINE, str(error))
+    except Rejected:
+        show(report.diagnostics, report.sources)
+        raise SystemExit(COMMAND_LINE) from None
 
 
 def _check_capacities(program: ir.Program, sizes: Mapping[str, int]) -> None:

@@ -12,9 +12,8 @@ import typer
 
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
-from polysome.config.items import ConfigFileError, Rejected
 from polysome.ir import program as ir
-from polysome.syntax.diagnostics import Report, SpecError, one_of
+from polysome.syntax.diagnostics import SpecError, one_of
 
 if TYPE_CHECKING:
     from polysome.analysis.layout import Carry
@@ -73,7 +72,6 @@ def _write(path: Path, program: ir.Program, place: Site, carry: Carry) -> None:
 def _inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[str]) -> tuple[ir.Program, Site]:
     """The program and where it is planned for; ends with code 2 and all errors if the site is wrong."""
     from polysome.plan import targets
-    from polysome.plan.site_file import open_site, site_of
     from polysome.plan.split import fitting_site
 
     if site is None:
@@ -81,16 +79,7 @@ def _inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[
             fail(COMMAND_LINE, f"--switch {switch}: there is no such model", one_of(switch, targets.known("switch")))
         program = common.spec(spec, param)
         return program, fitting_site(program, switch, carry="headers" if carry == "headers" else "fields")
-    report = Report()
-    try:
-        file = open_site(str(site), report)
-        program = common.spec(spec, [*file.params, *param])
-        return program, site_of(file, program.ports, report)
-    except ConfigFileError as error:
-        fail(COMMAND_LINE, str(error))
-    except Rejected:
-        common.show(report.diagnostics, report.sources)
-        raise SystemExit(COMMAND_LINE) from None
+    return common.sited(spec, site, param)
 
 
 def _plan(program: ir.Program, site: Site, carry: str) -> Plan:

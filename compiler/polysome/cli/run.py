@@ -22,7 +22,7 @@ from polysome.cli.plan import Carried
 from polysome.cli.results import Output, print_explanation, print_json, print_table
 from polysome.cli.runner import Runner
 from polysome.config.events import ConfigChange, in_order, load_events
-from polysome.config.items import ConfigFileError, Rejected
+from polysome.config.items import ConfigFileError
 from polysome.config.load import load_config
 from polysome.config.tables import Tables
 from polysome.interp.feed import Gaps, Turns
@@ -204,18 +204,7 @@ def on_site(spec: Path, site: Path | None, param: list[str], capacity: list[str]
     """The program, and the site of a file; ends with all that is wrong, code 1 for the spec, 2 for the site."""
     if site is None:
         return common.spec(spec, param, capacity), None
-    from polysome.plan.site_file import open_site, site_of
-
-    report = Report()
-    try:
-        file = open_site(str(site), report)
-        program = common.spec(spec, [*file.params, *param], capacity)
-        return program, site_of(file, program.ports, report)
-    except ConfigFileError as error:
-        fail(COMMAND_LINE, str(error))
-    except Rejected:
-        common.show(report.diagnostics, report.sources)
-        raise SystemExit(COMMAND_LINE) from None
+    return common.sited(spec, site, param, capacity)
 
 
 def _machine(program: ir.Program, values: Mapping[str, Any], output: Output, explain_packet: int | None) -> Machine:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 BATCH = 32  # packets that are handled together, if nobody says otherwise
 _ERROR = 1024  # bytes of a message
@@ -99,7 +99,56 @@ class Library:
         return self._reasons[number]
 
 
-class Running:
+class Handle:
+    """An object of a library with a C ABI as that of runtime/host/library.hpp. Calls raise Failed.
+
+    `create` is given a buffer for a message and its size, and returns the object's handle, or none.
+    """
+
+    def __init__(self, library: Any, create: Callable[[Any, int], Any]) -> None:
+        self.library = library
+        error = ctypes.create_string_buffer(_ERROR)
+        self._handle = create(error, _ERROR)
+        if not self._handle:
+            raise Failed(error.value.decode(errors="replace") or "it cannot be created, and does not say why")
+
+    def hand_over(self, batch: ctypes.Array[Arrival]) -> None:
+        """Packets in order of time, as `arrivals` makes them; everything due at or before each is done first."""
+        self._check(self.library.arrive(self._handle, batch, len(batch)))
+
+    def change_at(self, time: int, config: bytes) -> None:
+        """Some config items change at `time`; given in order of time, before packets that arrive then."""
+        self._check(self.library.change_at(self._handle, time, config, len(config)))
+
+    def finish(self) -> None:
+        """The end of the trace: what is still due, or on the way, is done."""
+        self._check(self.library.finish(self._handle))
+
+    def _taken(self) -> bytes:
+        """The records since the last call."""
+        start = ctypes.c_void_p()
+        size = self.library.records(self._handle, ctypes.byref(start))
+        return ctypes.string_at(start, size) if size else b""
+
+    def close(self) -> None:
+        """Gives its memory back; nothing is called after this."""
+        if self._handle:
+            self.library.destroy(self._handle)
+            self._handle = None
+
+    def _check(self, status: int) -> None:
+        if status != 0:
+            said = self.library.error(self._handle)
+            raise Failed((said or b"").decode(errors="replace") or f"the library returns {status}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Running(Handle):
     """One NF at work. Calls raise Failed; then it is of no more use, but `records` still has what happened before."""
 
     def __init__(
@@ -113,56 +162,21 @@ class Running:
         collide: bool = False,
     ) -> None:
         """`config` from `config_blob.encode`, with all items; `sizes` from `sizes.sizes`."""
-        self.library = library
-        error = ctypes.create_string_buffer(_ERROR)
         numbers = (ctypes.c_uint64 * len(sizes))(*sizes)
-        counts = (cores, batch, int(collide))
-        self._handle = library.create(config, len(config), numbers, len(sizes), *counts, error, _ERROR)
-        if not self._handle:
-            raise Failed(error.value.decode(errors="replace") or "it cannot be created, and does not say why")
+        given = (config, len(config), numbers, len(sizes), cores, batch, int(collide))
+        super().__init__(library, lambda *error: library.create(*given, *error))
 
     def arrive(self, packets: Sequence[tuple[int, int, bytes]]) -> None:
         """Packets as (port, time, frame), in order of arrival; first of each, everything due at or before its time."""
         self.hand_over(arrivals(packets))
 
-    def hand_over(self, batch: ctypes.Array[Arrival]) -> None:
-        """As `arrive`."""
-        self._check(self.library.arrive(self._handle, batch, len(batch)))
-
     def advance(self, time: int) -> None:
         """Time moves on to `time`, if that is later."""
         self._check(self.library.advance(self._handle, time))
 
-    def change_at(self, time: int, config: bytes) -> None:
-        """Some items change at `time`; changes are given in order of time."""
-        self._check(self.library.change_at(self._handle, time, config, len(config)))
-
-    def finish(self) -> None:
-        """The end of the trace."""
-        self._check(self.library.finish(self._handle))
-
     def records(self) -> Iterator[Happened]:
         """What happened since the last call, in order; to be read before the next call of anything."""
-        start = ctypes.c_void_p()
-        size = self.library.records(self._handle, ctypes.byref(start))
-        return parse(ctypes.string_at(start, size) if size else b"")
-
-    def close(self) -> None:
-        """Gives its memory back; nothing is called after this."""
-        if self._handle:
-            self.library.destroy(self._handle)
-            self._handle = None
-
-    def _check(self, status: int) -> None:
-        if status != 0:
-            said = self.library.error(self._handle)
-            raise Failed((said or b"").decode(errors="replace") or f"the library returns {status}")
-
-    def __enter__(self) -> Running:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        return parse(self._taken())
 
 
 @cache

@@ -10,9 +10,8 @@ from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
-from polysome.backends.nf_cpp.library import Arrival, Failed
+from polysome.backends.nf_cpp.library import Arrival, Failed, Handle
 
-_ERROR = 1024  # bytes of a message
 _RECORD = Struct("<BxHIQQQ")
 NONE = 2**64 - 1
 
@@ -170,35 +169,18 @@ def load(path: Path) -> Library:
     return Library(path)
 
 
-class Running:
+class Running(Handle):
     """One system at work. Calls raise Failed; then it is of no more use but for `records`, of what happened before."""
 
     def __init__(self, library: Library, system: System, config: bytes) -> None:
         """`config` from `config_blob.encode`, with all items."""
-        self.library = library
-        error = ctypes.create_string_buffer(_ERROR)
-        self._handle = library.create(ctypes.byref(system), config, len(config), error, _ERROR)
+        given = (ctypes.byref(system), config, len(config))
+        super().__init__(library, lambda *error: library.create(*given, *error))
         self._names: dict[tuple[str, int], str] = {}
-        if not self._handle:
-            raise Failed(error.value.decode(errors="replace") or "it cannot be created, and does not say why")
-
-    def hand_over(self, batch: ctypes.Array[Arrival]) -> None:
-        """Packets in order of time, as `nf_cpp.library.arrivals` makes them; what happens before each is done first."""
-        self._check(self.library.arrive(self._handle, batch, len(batch)))
-
-    def change_at(self, time: int, config: bytes) -> None:
-        """Some config items change at `time`; given in order of time, before packets that arrive then."""
-        self._check(self.library.change_at(self._handle, time, config, len(config)))
-
-    def finish(self) -> None:
-        """Until nothing is on the way."""
-        self._check(self.library.finish(self._handle))
 
     def records(self) -> Iterator[Happened]:
         """What happened since the last call, in order; to be read before the next call of anything."""
-        start = ctypes.c_void_p()
-        size = self.library.records(self._handle, ctypes.byref(start))
-        return parse(ctypes.string_at(start, size) if size else b"")
+        return parse(self._taken())
 
     def report(self) -> dict[str, int]:
         """Counters by name, in the order of report.hpp."""
@@ -228,23 +210,6 @@ class Running:
             said = getattr(self.library, of)(self._handle, number)
             self._names[of, number] = (said or b"").decode()
         return self._names[of, number]
-
-    def close(self) -> None:
-        """Gives its memory back; nothing is called after this."""
-        if self._handle:
-            self.library.destroy(self._handle)
-            self._handle = None
-
-    def _check(self, status: int) -> None:
-        if status != 0:
-            said = self.library.error(self._handle)
-            raise Failed((said or b"").decode(errors="replace") or f"the library returns {status}")
-
-    def __enter__(self) -> Running:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def parse(records: bytes) -> Iterator[Happened]:
