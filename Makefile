@@ -12,6 +12,8 @@ ANTLR_ARGS := -Dlanguage=Python3 -no-listener -no-visitor -Xexact-output-dir
 GRAMMARS := syntax/Polysome p4/P4
 DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in clients=examples/load_balancer/clients.pcap \
 	--config examples/load_balancer/config.toml --out $(OUT)/load_balancer.pcapng
+DEMO_BUNDLE := $(BIN)/polysome compile examples/load_balancer/load_balancer.nf --site examples/load_balancer/site.toml \
+	-o $(OUT)/load_balancer_bundle
 
 # A checkout that was moved or copied has an environment that still points to the old place: make it anew.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
@@ -29,10 +31,13 @@ help: ## List the targets (this text)
 	@echo '  ARGS=...       more arguments for pytest (test, pytest, golden) or the benchmark (bench)'
 
 .PHONY: demo
-demo: $(READY) ## Run the load balancer on its example capture
+demo: $(READY) ## Run the load balancer on its example capture, then compile the bundle of its deployment
 	@mkdir -p $(OUT)
 	@echo '$(DEMO)'
 	@$(DEMO)
+	@echo
+	@echo '$(DEMO_BUNDLE)'
+	@$(DEMO_BUNDLE)
 
 .PHONY: setup
 setup: $(READY) ## Make .venv and install Polysome and its tools there (the other targets do this by themselves)
@@ -105,10 +110,15 @@ else
 endif
 	@rm -f compiler/polysome/*/generated/*.interp compiler/polysome/*/generated/*.tokens
 
+.PHONY: messages
+messages: ## Generate the Python of runtime/control/control.proto; needs protoc 3.21 (Debian: protobuf-compiler)
+	@protoc -I runtime/control --python_out=runtime/controller/polysome_controller \
+	    --pyi_out=runtime/controller/polysome_controller runtime/control/control.proto
+
 .PHONY: clean
 clean: ## Remove everything that make has made, .venv too
 	@rm -rf $(OUT) $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	@find compiler tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find compiler runtime tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml
 	@for python in $(PYTHON); do \

@@ -57,6 +57,7 @@ def test_the_wheel_holds_the_package_and_what_stands_beside_it(wheel: Path) -> N
     parts = {"stdlib": files_of(ROOT / "stdlib", "polysome/stdlib"), "package": files_of(PACKAGE, "polysome")}
     for beside in ("runtime", "targets"):
         parts[beside] = files_of(ROOT / beside, f"polysome/{beside}")
+    parts["controller"] = files_of(ROOT / "runtime" / "controller" / "polysome_controller", "polysome_controller")
     wanted = set().union(*parts.values())
     for one in (
         "polysome/LANGUAGE.md",
@@ -94,7 +95,8 @@ def test_the_wheel_names_its_command_and_what_it_needs(installed: Path) -> None:
     metadata = (info / "METADATA").read_text()
     assert "License-Expression: Apache-2.0" in metadata and "Requires-Python: >=3.11" in metadata
     needs = set(re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.M))
-    assert needs == {"antlr4-python3-runtime", "hypothesis", "rich", "jinja2", "siphash24", "typer"}
+    language = {"antlr4-python3-runtime", "hypothesis", "rich", "jinja2", "siphash24", "typer"}
+    assert needs == language | {"grpcio", "prometheus-client", "protobuf", "pydantic"}
 
 
 def test_the_committed_parser_and_its_runtime_are_one_version() -> None:

@@ -4,6 +4,9 @@
 /// What the kernel took off a frame is put back: the VLAN tag that it keeps apart. Turn off what makes a host see
 /// frames that were never on the wire (`ethtool -K IF gro off lro off tso off gso off tx off`): a merged frame is
 /// forwarded merged, and one whose checksum the sender's card should have filled in goes on without.
+///
+/// An interface may go down, or be deleted and made again under its name: look() takes it up again, with the same
+/// socket, and needs no right for it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -17,6 +20,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "host/common.hpp"
 
@@ -29,20 +33,13 @@ class Interface {
 
     /// Throws Failure(3) if there is no such interface, or no right to open it (CAP_NET_RAW).
     explicit Interface(const std::string& name) : name_(name), buffers_(2 * batch * room) {
-        const unsigned index = if_nametoindex(name.c_str());
-        if (index == 0) throw Failure(3, "no network interface `" + name + "`");
-        socket_ = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, htons(ETH_P_ALL));
+        if (name.empty() || name.size() >= IFNAMSIZ || if_nametoindex(name.c_str()) == 0) {
+            throw Failure(3, "no network interface `" + name + "`");
+        }
+        socket_ = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (socket_ < 0) fail("open a raw socket");
         try {
-            sockaddr_ll address{};
-            address.sll_family = AF_PACKET;
-            address.sll_protocol = htons(ETH_P_ALL);
-            address.sll_ifindex = static_cast<int>(index);
-            if (bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fail("bind");
-            packet_mreq promiscuous{};
-            promiscuous.mr_ifindex = static_cast<int>(index);
-            promiscuous.mr_type = PACKET_MR_PROMISC;
-            set(SOL_PACKET, PACKET_ADD_MEMBERSHIP, promiscuous, "see all frames");
+            if (!bind_to(request(SIOCGIFINDEX))) fail("bind");
             set(SOL_PACKET, PACKET_AUXDATA, 1, "see VLAN tags");
             const int bytes = 1 << 25;
             setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);  // as much of it as the system allows
@@ -60,6 +57,18 @@ class Interface {
     int descriptor() const { return socket_; }
     const std::string& name() const { return name_; }
 
+    enum class Link { up, down, gone };  ///< down: not set up, or without a carrier
+
+    /// How the interface is now. If it is another one than before, frames come and go by it from now on.
+    Link look() {
+        const auto found = request(SIOCGIFINDEX);
+        if (!found || (found->ifr_ifindex != bound() && !bind_to(found))) return Link::gone;
+        const auto flags = request(SIOCGIFFLAGS);
+        if (!flags) return Link::gone;
+        constexpr short both = IFF_UP | IFF_RUNNING;
+        return (flags->ifr_flags & both) == both ? Link::up : Link::down;
+    }
+
     /// Frames that wait, at most `batch`, valid until the next call; `time` and `port` become those of the arrivals.
     size_t receive(uint64_t time, uint16_t port, Arrival* arrivals) {
         for (size_t i = 0; i < batch; ++i) {
@@ -68,7 +77,7 @@ class Interface {
         }
         const int n = recvmmsg(socket_, in_.data(), batch, MSG_DONTWAIT, nullptr);
         size_t taken = 0;
-        for (int i = 0; i < n; ++i) {
+        for (size_t i = 0; n > 0 && i < static_cast<size_t>(n); ++i) {
             if (from_[i].sll_pkttype == PACKET_OUTGOING) continue;  // our own, and other programs'
             if ((in_[i].msg_hdr.msg_flags & MSG_TRUNC) != 0) {
                 ++truncated;
@@ -99,7 +108,8 @@ class Interface {
         while (done < queued_) {
             const int n = sendmmsg(socket_, out_.data() + done, static_cast<unsigned>(queued_ - done), MSG_DONTWAIT);
             if (n > 0) {
-                done += static_cast<size_t>(n);
+                for (int i = 0; i < n; ++i) sent_bytes += out_vectors_[done++].iov_len;
+                sent += static_cast<size_t>(n);
             } else if (errno != EINTR) {
                 ++unsent;  // this frame: the queue of the interface is full, it is down, or the frame is too long
                 ++done;
@@ -117,6 +127,7 @@ class Interface {
 
     uint64_t truncated = 0;  ///< longer than 64 KiB
     uint64_t unsent = 0;
+    uint64_t sent = 0, sent_bytes = 0;
 
   private:
     static constexpr size_t headroom = 64;  ///< before a received frame: a tag that comes back
@@ -132,6 +143,34 @@ class Interface {
     template <class T>
     void set(int level, int option, const T& value, const char* what) const {
         if (setsockopt(socket_, level, option, &value, sizeof value) != 0) fail(what);
+    }
+
+    /// What the system says of the interface that has the name now; nothing if there is none.
+    std::optional<ifreq> request(unsigned long what) const {
+        ifreq asked{};
+        std::memcpy(asked.ifr_name, name_.c_str(), name_.size());
+        if (ioctl(socket_, what, &asked) != 0) return std::nullopt;
+        return asked;
+    }
+    /// Frames of the interface, all of them, come from now on.
+    bool bind_to(const std::optional<ifreq>& interface) {
+        if (!interface) return false;
+        sockaddr_ll address{};
+        address.sll_family = AF_PACKET;
+        address.sll_protocol = htons(ETH_P_ALL);
+        address.sll_ifindex = interface->ifr_ifindex;
+        packet_mreq promiscuous{};
+        promiscuous.mr_ifindex = address.sll_ifindex;
+        promiscuous.mr_type = PACKET_MR_PROMISC;
+        return bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+               setsockopt(socket_, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof promiscuous) == 0;
+    }
+    /// The interface's index, -1 once it was deleted: the next one may have the same.
+    int bound() const {
+        sockaddr_ll address{};
+        socklen_t size = sizeof address;
+        getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+        return address.sll_ifindex;
     }
 
     uint8_t* receive_buffer(size_t i) { return buffers_.data() + i * room + headroom; }

@@ -134,4 +134,11 @@ inline size_t build(const Frame& frame, std::span<uint8_t> out) {
     return size;
 }
 
+/// The ICRC of a RoCE frame, Ethernet without FCS, that a switch's MAC puts behind it; zeros if it is too short for one.
+inline void icrc_of(std::span<const uint8_t> frame, uint8_t* to) {
+    uint32_t sum = 0;
+    if (frame.size() >= ETHERNET_SIZE + ICRC_COVERS_AT_LEAST) sum = icrc(frame.subspan(ETHERNET_SIZE));
+    std::memcpy(to, &sum, sizeof sum);  // the host is little-endian
+}
+
 }  // namespace polysome::rdma

@@ -1,9 +1,11 @@
 // What a controller needs of a switch, whichever it is: tables, registers, counters, mirror sessions, multicast groups,
-// meters. Names are those of the program as BfRt has them, "Ingress.bucket". All errors are std::invalid_argument; the
-// text names the table, field or action at fault.
+// meters; and what one needs of it who takes such a controller's changes all together or not at all. Names are those of
+// the program as BfRt has them, "Ingress.bucket". All errors are std::invalid_argument; the text names the table, field
+// or action at fault.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -57,6 +59,24 @@ class SwitchDriver {
     virtual void set_mirror(std::uint16_t session, std::uint16_t port, std::uint32_t max_length,
                             std::uint8_t queue = 0) = 0;
     virtual void set_multicast(std::uint16_t group, std::span<const std::uint16_t> ports, std::uint16_t rid = 0) = 0;
+};
+
+/// Puts something back as it was; to be called after all changes that came later are put back.
+using Undo = std::function<void()>;
+
+struct PortConfig;
+
+/// A switch whose changes can be taken back.
+class RevocableDriver : public SwitchDriver {
+  public:
+    virtual void set_port(std::uint16_t number, const PortConfig& config) = 0;
+    virtual bool has_entry(std::string_view table, std::span<const Match> key) const = 0;
+
+    /// Each remembers what is there now: one entry, or that there is none; all entries of a table; a meter, with what
+    /// its buckets hold. A register's cell needs no more than read_register().
+    virtual Undo remember_entry(std::string_view table, std::span<const Match> key) = 0;
+    virtual Undo remember_entries(std::string_view table) = 0;
+    virtual Undo remember_meter(std::string_view name, std::size_t index) = 0;
 };
 
 }  // namespace polysome::p4

@@ -114,6 +114,12 @@ class Meter {
             detail::refuse(name_, "index " + std::to_string(index) + " of " + std::to_string(at_.size()));
         at_[index] = {rates, burst(rates.cbs), burst(rates.pbs), 0, true};
     }
+    /// As it is, with what its buckets hold.
+    Undo remember(std::size_t index) {
+        if (index >= at_.size())
+            detail::refuse(name_, "index " + std::to_string(index) + " of " + std::to_string(at_.size()));
+        return [this, index, was = at_[index]] { at_[index] = was; };
+    }
 
   private:
     // Tokens are counted in 10^-9 bit (of packets: 10^-9 packet), so that rate × nanoseconds is exact.

@@ -55,11 +55,11 @@ struct Passes {
 };
 
 template <class Program>
-class Switch final : public SwitchDriver {
+class Switch final : public RevocableDriver {
   public:
     explicit Switch(IcrcOf icrc = nullptr) : icrc_(icrc) {}
 
-    void set_port(std::uint16_t number, const PortConfig& config) {
+    void set_port(std::uint16_t number, const PortConfig& config) override {
         if (number >= ports) detail::refuse("port " + std::to_string(number), "there is no such port");
         if (config.append_icrc && icrc_ == nullptr)
             detail::refuse("port " + std::to_string(number), "append_icrc needs a function that computes it");
@@ -67,8 +67,10 @@ class Switch final : public SwitchDriver {
         traffic_.port(number).configured = true;
     }
 
-    /// A frame, without FCS, comes to a port: ingress at once, its copies go into queues. All copies, those that go round
-    /// included, keep `mark`, which no program sees.
+    bool is_set(std::uint16_t number) const { return number < ports && traffic_.port(number).configured; }
+
+    /// A frame, without FCS, comes to a port: ingress at once, its copies go into queues. All copies, those that go
+    /// round included, keep `mark`, which no program sees.
     void receive(std::uint16_t number, std::span<const std::uint8_t> frame, Time now, std::uint64_t mark = 0) {
         if (number >= ports || !traffic_.port(number).configured) {
             ++drops_.unknown_port;
@@ -88,7 +90,8 @@ class Switch final : public SwitchDriver {
     }
 
     /// Does all that is due at or before `now`, in order of time; transmit(port, frame, left, mark) gets each
-    /// frame that leaves a port and when its last bit does, which may be after `now`. Its bytes are valid during the call.
+    /// frame that leaves a port and when its last bit does, which may be after `now`. Its bytes are valid during the
+    /// call.
     template <class F>
     void advance(Time now, F&& transmit) {
         for (;;) {
@@ -111,6 +114,19 @@ class Switch final : public SwitchDriver {
         return traffic_.port(port).queue[number].counters;
     }
     Program& program() { return program_; }
+
+    // ------------------------------------------------------------ RevocableDriver
+
+    bool has_entry(std::string_view table, std::span<const Match> key) const override {
+        return this->table(table).has(key);
+    }
+    Undo remember_entry(std::string_view table, std::span<const Match> key) override {
+        return this->table(table).remember(key);
+    }
+    Undo remember_entries(std::string_view table) override { return this->table(table).remember_all(); }
+    Undo remember_meter(std::string_view name, std::size_t index) override {
+        return Objects::find(program_.objects().meters, name, "meter").remember(index);
+    }
 
     // ------------------------------------------------------------ SwitchDriver
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,9 @@ class TableBase {
     virtual void clear() = 0;
     virtual void set_default(std::string_view action, std::span<const u128>) = 0;
     virtual std::size_t count() const = 0;
+    virtual bool has(std::span<const Match>) = 0;
+    virtual Undo remember(std::span<const Match>) = 0;
+    virtual Undo remember_all() = 0;
 };
 
 namespace detail {
@@ -260,6 +264,21 @@ class Table final : public TableBase {
         default_ = made(action, params);
     }
     std::size_t count() const override { return entries_.count(); }
+    bool has(std::span<const Match> key) override { return entries_.same(changeable(key)) != nullptr; }
+
+    Undo remember(std::span<const Match> key) override {
+        const auto keys = changeable(key);
+        if constexpr (!T::all_exact) return remember_all();  // of a list, the place among equals counts too
+        const Data* const found = entries_.same(keys);
+        return [this, keys, was = found != nullptr ? std::optional<Data>(*found) : std::nullopt] {
+            if (entries_.same(keys) != nullptr) entries_.erase(keys);
+            if (was) entries_.add(keys, 0, *was);
+        };
+    }
+    Undo remember_all() override {
+        if (T::fixed) detail::refuse(T::name, "its entries are constant");
+        return [this, was = entries_] { entries_ = was; };
+    }
 
   private:
     detail::Keys changeable(std::span<const Match> key) const {

@@ -15,27 +15,15 @@
 #include <string>
 #include <vector>
 
+#include "switch/roles.hpp"
 #include "system/agenda.hpp"
 #include "system/config.hpp"
-#include "system/sweep.hpp"
 
 namespace polysome::system {
 
-/// What the switch's program is told of a port by its first bits (the contract of the program): role:8, index:8, 0:48.
-enum class PortRole : uint8_t { plain, traffic, nf, server, recirculation, generator };
-constexpr uint64_t port_metadata(PortRole role, size_t index) {
-    return uint64_t{static_cast<uint8_t>(role)} << 56 | uint64_t{index & 0xff} << 48;
-}
-
-/// The ICRC of a RoCE frame, Ethernet without FCS, that the switch's MAC puts behind it; zeros if it is too short for
-/// one.
-inline void icrc_of(std::span<const uint8_t> frame, uint8_t* icrc) {
-    uint32_t sum = 0;
-    if (frame.size() >= rdma::ETHERNET_SIZE + rdma::ICRC_COVERS_AT_LEAST) {
-        sum = rdma::icrc(frame.subspan(rdma::ETHERNET_SIZE));
-    }
-    std::memcpy(icrc, &sum, sizeof sum);  // the host is little-endian
-}
+using p4::port_metadata;
+using p4::PortRole;
+using p4::sweep_frame;
 
 template <class SwitchT, class Nf, class PortConfig = typename SwitchT::PortConfig>
 class System final : public AgentDriver {
@@ -417,7 +405,7 @@ class System final : public AgentDriver {
 
     SystemConfig config_;
     Commons commons_;
-    SwitchT switch_{icrc_of};
+    SwitchT switch_{rdma::icrc_of};
     Agenda work_, clocks_;
     std::vector<std::unique_ptr<Link>> links_;
     std::vector<Place> ends_;     ///< of each link

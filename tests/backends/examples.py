@@ -43,7 +43,7 @@ def program(example: str, **capacities: int) -> ir.Program:
 
 def config(program: ir.Program) -> Mapping[str, Any]:
     folder = EXAMPLES / program.name
-    files = [str(p) for p in folder.glob("*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
+    files = [str(p) for p in folder.glob("config*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
     return load_config(program, files, Report()) if files else {}
 
 

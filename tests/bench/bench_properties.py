@@ -37,7 +37,7 @@ TO = {"load_balancer": "10.0.0.100"}
 
 def opened(path: Path) -> Spec:
     """The spec with the config beside it."""
-    files = [str(p) for p in path.parent.glob("*.toml")] + [f"{p.stem}={p}" for p in path.parent.glob("*.csv")]
+    files = [str(p) for p in path.parent.glob("config*.toml")] + [f"{p.stem}={p}" for p in path.parent.glob("*.csv")]
     return load(path, config=files if path.is_relative_to(ROOT / "examples") else None)
 
 

@@ -51,7 +51,7 @@ def runner(example: str, captures: list[Path], repeats: int) -> Callable[[], flo
     folder = EXAMPLES / example
     report = Report()
     program = check(folder / f"{example}.nf", report)
-    files = [str(p) for p in folder.glob("*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
+    files = [str(p) for p in folder.glob("config*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
     values = load_config(program, files, report)
     generated = generate(program)
 

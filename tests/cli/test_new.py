@@ -7,21 +7,28 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import dpkt
 import pytest
+from tests.plan.helpers import program_of
 from typer.testing import CliRunner, Result
 
 from polysome.cli import new as command
 from polysome.cli.main import app
 from polysome.cli.sample import write_sample
-from polysome.config.load import load_config
+from polysome.plan.site import Controller
+from polysome.plan.site_complete import complete
+from polysome.plan.site_config import config_of
+from polysome.plan.site_file import open_site, site_of
+from polysome.plan.split import plan
 from polysome.resources import folder
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
 
 KINDS = list(command._kinds())
+WITH_CONFIG = {path.parent.name for path in command.SCAFFOLD.glob("*/config.toml.in")}
 FILES = {"README.md", "sample.pcapng", "site.toml", "test_my_nf.py", "my_nf.nf"}
 
 
@@ -78,22 +85,72 @@ def test_it_has_the_properties_of_its_kind_and_one_of_its_own(kind: str) -> None
         assert kind == "plain"
 
 
+def tofino(text: str) -> str:
+    """The site as its comments say for a Tofino: a commented member replaces the same one above it."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        member = re.match(r"# (\w+) = ", line)
+        if member and lines and lines[-1].startswith(f"{member[1]} = "):
+            lines[-1] = line.removeprefix("# ")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def with_options(text: str) -> str:
+    """The Tofino's site with all that its comments offer besides."""
+    head, params, rest = tofino(text).partition("[params]")
+    return re.sub(r"^# (?=\w+ = )", "", head, flags=re.M) + params + rest
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_site_file_names_the_spec_s_own_ports_params_and_config(kind: str) -> None:
     where = made(kind)
     text = (where / "site.toml").read_text(encoding="utf-8")
     site = tomllib.loads(text)
     program = check(where / "my_nf.nf", Report())
-    assert list(site) == ["switch", "ports", "nf_servers", "rdma_servers", "params", "config"]
+    assert list(site) == ["switch", "ports", "nf_servers", "rdma_servers", "controller", "params", "config"]
     assert list(site["ports"]) == list(program.ports) and len(set(site["ports"].values())) == len(program.ports)
-    assert site["nf_servers"][0]["cores"] and site["rdma_servers"][0]["memory"]
-    assert site["config"]["files"] == (["config.toml"] if program.config else [])
-    load_config(program, [str(where / file) for file in site["config"]["files"]], report := Report())
-    assert not report.errors
+    assert site["config"] == ({"file": "config.toml"} if program.config else {})
     offered = re.findall(r'^# (\w+) = "(.*)"$', text.partition("[params]")[2], re.M)
     assert {name for name, _ in offered} == {name for name in program.params if name != "seed" and "." not in name}
     given = [option for name, value in offered for option in ("--param", f"{name}={value}")]
     assert polysome("check", where / "my_nf.nf", *given).exit_code == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_site_is_one_for_a_bundle_as_written_and_for_a_tofino(kind: str) -> None:
+    where = made(kind)
+    path = where / "site.toml"
+    planned = polysome("plan", where / "my_nf.nf", "--site", path)
+    assert planned.exit_code == 0, planned.stderr
+    program = program_of(where / "my_nf.nf")
+    written = path.read_text(encoding="utf-8")
+    for change in (str, tofino, with_options):
+        path.write_text(change(written), encoding="utf-8")
+        file = open_site(str(path), report := Report())
+        site = site_of(file, program.ports, report)
+        plan(program, site)
+        complete(site, report)
+        config_of(file, program, report)
+        soft = change is str
+        assert site.switch.name == ("linux" if soft else "tofino")
+        assert all((server.device == "soft", server.huge_pages) == (soft, not soft) for server in site.rdma_servers)
+        assert {server.nic.name for server in site.rdma_servers} == {"linux" if soft else "connectx5"}
+    assert site.controller == replace(Controller(), metrics="0.0.0.0:9464", listen="192.0.2.1:50070")
+    assert [server.spare for server in site.rdma_servers] == [80 * 10**9] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bundle_is_made_for_its_site(kind: str) -> None:
+    where = made(kind)
+    written = (where / "site.toml").read_text(encoding="utf-8")
+    (where / "rack.toml").write_text(tofino(written), encoding="utf-8")
+    for site in ("site.toml", "rack.toml"):
+        done = polysome("compile", where / "my_nf.nf", "--site", where / site, "-o", site.removesuffix(".toml"))
+        assert done.exit_code == 0, done.stderr
+        assert (Path(site.removesuffix(".toml")) / "source" / "config.toml").exists() == (kind in WITH_CONFIG)
 
 
 @pytest.mark.slow

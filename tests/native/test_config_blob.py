@@ -177,7 +177,7 @@ def test_configs_of_the_examples_come_back(name: str) -> None:
     folder = EXAMPLES / name
     program = load(folder / f"{name}.nf").program
     tables = [f"{path.stem}={path}" for path in folder.glob("*.csv") if path.stem in program.config]
-    files = [*map(str, folder.glob("*.toml")), *tables]
+    files = [*map(str, folder.glob("config*.toml")), *tables]
     values = load_config(program, files, Report(dict(program.sources)))
     assert values and Decoder(encode(program, values)).items(program.config) == values
 

@@ -13,8 +13,8 @@ from polysome.syntax.diagnostics import Report
 
 
 def test_all_targets_can_be_read() -> None:
-    assert targets.known("switch") == ("software", "tofino", "tofino2")
-    assert targets.known("nic") == targets.known("server") == ("connectx5", "software")
+    assert targets.known("switch") == ("linux", "software", "tofino", "tofino2")
+    assert targets.known("nic") == targets.known("server") == ("connectx5", "linux", "software")
     for name in targets.known("switch"):
         chip = targets.switch(name)
         assert chip.first_port < chip.last_port < chip.ports_per_pipe
@@ -24,9 +24,9 @@ def test_all_targets_can_be_read() -> None:
         assert chip.queue_limit_bytes < chip.packet_buffer_bytes
     for name in targets.known("nic"):
         card = targets.nic(name)
-        assert card.goodput_bps < card.rate_bps and card.outstanding_reads == 16
+        assert card.goodput_bps < card.rate_bps and card.outstanding_reads >= 16
         assert all(m & (m - 1) == 0 for m in card.path_mtus_bytes)
-        assert targets.server(name).memory_bytes >= 2**30
+        assert targets.server(name).memory_bytes >= 2**28
 
 
 def test_a_target_takes_what_it_does_not_say_from_another() -> None:

@@ -152,7 +152,7 @@ def _setting(spec: Path) -> Setting:
 def config(example: str, program: ir.Program) -> Values:
     """What the example's folder configures."""
     folder, report = ROOT / "examples" / example, Report()
-    files = [str(p) for p in folder.glob("*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
+    files = [str(p) for p in folder.glob("config*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
     values = dict(load_config(program, files, report))
     report.stop_on_errors()
     return values

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", executables(HERE, "test_*.cpp"))
+@pytest.mark.parametrize("name", executables(HERE, "**/test_*.cpp"))
 def test_the_switchs_units(name: str) -> None:
     need()
     # Of two source folders on its command line, CMake takes the last.

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "switch/roles.hpp"
 #include "system/agenda.hpp"
 #include "system/link.hpp"
 #include "system/ring.hpp"
-#include "system/sweep.hpp"
 
 namespace {
 
@@ -98,7 +98,7 @@ TEST(Ring, KeepsOrderWhileItGrows) {
 }
 
 TEST(Sweep, TheQueuePairIsTheNumberOfThePacket) {
-    const auto frame = sweep_frame(0x1234);
+    const auto frame = p4::sweep_frame(0x1234);
     EXPECT_EQ(frame[4], 0x12);
     EXPECT_EQ(frame[5], 0x34);
     EXPECT_EQ(std::count(frame.begin(), frame.end(), 0), 58);

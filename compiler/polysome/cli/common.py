@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from polysome.analysis.all import analyse
@@ -13,7 +15,7 @@ from polysome.config.items import ConfigFileError, Rejected
 from polysome.ir import program as ir
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Diagnostic, Report, SpecError, render
-from polysome.syntax.spans import Source
+from polysome.syntax.spans import Source, Span
 
 if TYPE_CHECKING:
     from polysome.plan.site import Site
@@ -43,17 +45,27 @@ def show(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> No
         print(f"{errors} error{plural}; `polysome explain {codes[0]}` says more", file=sys.stderr)
 
 
-def spec(path: Path, params: Sequence[str], capacities: Sequence[str] = (), report: Report | None = None) -> ir.Program:
-    """The checked and analysed program; ends with code 1 and all errors, or 2 if the file cannot be read."""
+def spec(
+    path: Path,
+    params: Sequence[str],
+    capacities: Sequence[str] = (),
+    report: Report | None = None,
+    places: Mapping[str, Span] = MappingProxyType({}),
+) -> ir.Program:
+    """The checked and analysed program; ends with code 1 and all errors, or 2 if the file cannot be read.
+
+    `places`: of the params that are given in a file; what is wrong with their values is shown there.
+    """
     report = report if report is not None else Report()
     sizes = {name: _number(name, text) for name, text in pairs("--capacity", capacities).items()}
     try:
-        program = check(path, report, Options(pairs("--param", params), sizes))
+        program = check(path, report, Options(pairs("--param", params), sizes, places))
         analyse(program, report)
         report.stop_on_errors()
     except SpecError as error:
-        show([*error.diagnostics, *report.warnings], error.sources)
-        given = all(d.span is None or d.span.file.startswith("--param") for d in error.diagnostics)
+        found = [_placed(d, places) for d in error.diagnostics]
+        show([*found, *report.warnings], error.sources)
+        given = all(d.span is None or d.span.file.startswith("--param") or d.span in places.values() for d in found)
         raise SystemExit(COMMAND_LINE if given else SPEC) from None
     except FileNotFoundError:
         fail(COMMAND_LINE, f"there is no file {path}")
@@ -65,6 +77,12 @@ def spec(path: Path, params: Sequence[str], capacities: Sequence[str] = (), repo
     return program
 
 
+def _placed(diagnostic: Diagnostic, places: Mapping[str, Span]) -> Diagnostic:
+    """In the file that gives a param, if it is about the param's text."""
+    name = diagnostic.span.file.removeprefix("--param ") if diagnostic.span is not None else ""
+    return replace(diagnostic, span=places[name]) if name in places else diagnostic
+
+
 def sited(path: Path, site: Path, params: Sequence[str], capacities: Sequence[str] = ()) -> tuple[ir.Program, Site]:
     """The program, with the params that a site file gives, and that site; ends with code 2 if the file is wrong."""
     from polysome.plan.site_file import open_site, site_of
@@ -72,7 +90,8 @@ def sited(path: Path, site: Path, params: Sequence[str], capacities: Sequence[st
     report = Report()
     try:
         file = open_site(str(site), report)
-        program = spec(path, [*file.params, *params], capacities)
+        places = {name: span for name, span in file.places.items() if name not in pairs("--param", params)}
+        program = spec(path, [*file.params, *params], capacities, report, places)
         return program, site_of(file, program.ports, report)
     except ConfigFileError as error:
         fail(COMMAND_LINE, str(error))

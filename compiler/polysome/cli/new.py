@@ -19,6 +19,7 @@ from polysome.syntax.diagnostics import Report, did_you_mean
 
 SCAFFOLD = Path(__file__).resolve().parent.parent / "scaffold"
 DEFAULT = "plain"
+LANES = 4  # device ports that a port of 100 Gbit/s takes, so that the numbers suit a Tofino too
 
 
 def new(
@@ -109,7 +110,9 @@ def _filled(template: Path, values: dict[str, str]) -> str:
 
 
 def _values(name: str, kind: str, spec: str, has_config: bool) -> dict[str, str]:
-    """What the templates name, from the spec's own declarations."""
+    """What the templates name, from the spec's own declarations and the defaults of sites."""
+    from polysome.analysis.words import duration
+    from polysome.plan.site import BackOff, Controller
     from polysome.syntax.parse import parse
 
     tree = parse(name, spec, Report())
@@ -122,9 +125,11 @@ def _values(name: str, kind: str, spec: str, has_config: bool) -> dict[str, str]
         "name": name,
         "about": _kinds()[kind],
         "port": ports[0],
-        "ports": "\n".join(f'{port} = "{i}/0"' for i, port in enumerate(ports, 1)),
+        "ports": "\n".join(f"{port} = {i * LANES}" for i, port in enumerate(ports)),
+        "poll": duration(Controller.poll),
+        **{share: str(value) for share, value in vars(BackOff()).items()},
         "params": "".join(f'# {param} = "{value}"\n' for param, value in defaults.items()),
-        "config": 'files = ["config.toml"]' if has_config else "files = []",
+        "config": 'file = "config.toml"' if has_config else "# It declares none.",
         "files": "| `config.toml` | what may change while it runs |\n" if has_config else "",
         "given": " --config config.toml" if has_config else "",
     }

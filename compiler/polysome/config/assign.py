@@ -23,7 +23,7 @@ class Assignments:
 
     def all_of(self, table: Item, style: Style) -> None:
         """Gives what the members of a table name."""
-        for decl, item in self._named(table, ""):
+        for decl, item in self.named(table, ""):
             self.give(decl, item, style)
 
     def give(self, decl: ir.ConfigDecl, item: Item, style: Style) -> None:
@@ -43,7 +43,12 @@ class Assignments:
         with suppress(Rejected):
             self.values[decl.name] = Table(self.program, decl, style, self.report).read(item)
 
-    def _named(self, table: Item, scope: str) -> Iterator[tuple[ir.ConfigDecl, Item]]:
+    def put(self, others: Assignments) -> None:
+        """What others were given, instead of one's own."""
+        self.values |= others.values
+        self.given |= others.given
+
+    def named(self, table: Item, scope: str) -> Iterator[tuple[ir.ConfigDecl, Item]]:
         """The config items that a table's members name.
 
         What a block declares has the block's name in front: `[ct]` and then `limit = 1`, or `"ct.limit" = 1`.
@@ -54,7 +59,7 @@ class Assignments:
             if full in config:
                 yield config[full], item
             elif isinstance(item.value, dict) and any(known.startswith(full + ".") for known in config):
-                yield from self._named(item, full + ".")
+                yield from self.named(item, full + ".")
             else:
                 why = f"The NF `{self.program.name}` declares what it reads with `config`."
                 mend = unknown_name_hint(full, self.program)

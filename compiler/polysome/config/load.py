@@ -26,16 +26,16 @@ def load_config(program: ir.Program, files: Sequence[str], report: Report) -> di
     ConfigFileError if a file cannot be used at all, else SpecError with everything that is wrong in all files.
     """
     check_declarations(program, report)
-    loader = _Loader(program, report)
+    loader = Loader(program, report)
     for argument in files:
         loader.file(argument)
-    loader.defaults()
+    loader.defaults("Put for example `{}` into a TOML file and give it with `--config FILE.toml`.")
     report.stop_on_errors()
     return {name: loader.given.values[name] for name in program.config}
 
 
-class _Loader:
-    """Reads one file after the other."""
+class Loader:
+    """Reads one file after the other, and reports what is wrong; ConfigFileError if one cannot be used at all."""
 
     def __init__(self, program: ir.Program, report: Report) -> None:
         self.program, self.report = program, report
@@ -54,14 +54,18 @@ class _Loader:
             raise ConfigFileError(path, f"there is no config `{name}`. {unknown_name_hint(name, self.program)}")
         try:
             if name is None:
-                self.given.all_of(read_toml(read_source(path, self.report), self.report), "toml")
+                self.whole(path)
             else:
-                self._only(self.program.config[name], path)
+                self.only(self.program.config[name], path)
         except Rejected:
             self.unread = True
 
-    def _only(self, decl: ir.ConfigDecl, path: str) -> None:
-        """A file that fills one item."""
+    def whole(self, path: str) -> None:
+        """A TOML file with any items; Rejected if it is none."""
+        self.given.all_of(read_toml(read_source(path, self.report), self.report), "toml")
+
+    def only(self, decl: ir.ConfigDecl, path: str) -> None:
+        """A file that fills one item; Rejected if it is not of its format."""
         kind = path.lower().rpartition(".")[2]
         if kind not in ("csv", "toml"):
             raise ConfigFileError(path, "is neither a .toml nor a .csv file")
@@ -74,8 +78,8 @@ class _Loader:
         else:
             self.given.give(decl, _single(decl, read_toml(source, self.report), path), "toml")
 
-    def defaults(self) -> None:
-        """Defaults for what no file gave; E1005 where there is none."""
+    def defaults(self, mend: str) -> None:
+        """Defaults for what no file gave; E1005 where there is none, with an example in `mend`'s braces."""
         for name, decl in self.program.config.items():
             if name in self.given.given:
                 continue
@@ -84,8 +88,8 @@ class _Loader:
             elif not self.unread:  # it may stand in a file that could not be read: that is one cause
                 sample = item_sample(name, decl.type, self.program.ports, "toml")
                 why = "Only tables are empty if they are not given; this is none, and has no default."
-                mend = f"Put for example `{sample}` into a TOML file and give it with `--config FILE.toml`."
-                self.report.add("E1005", f"config `{name}` is not given", decl.span, why=why, mend=mend)
+                message = f"config `{name}` is not given"
+                self.report.add("E1005", message, decl.span, why=why, mend=mend.format(sample))
 
 
 def _is_table(type: t.Type) -> bool:

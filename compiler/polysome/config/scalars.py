@@ -142,6 +142,12 @@ def _quantity(item: Item, kind: str) -> int:
     return found[0]
 
 
+def written(value: int, kind: str) -> str:
+    """A quantity as a file would give it: in the largest unit that it is a whole number of."""
+    scale, unit = max((scale, unit) for unit, (of, scale) in UNITS.items() if of == kind and value % scale == 0)
+    return f"{value // scale}{unit}"
+
+
 def _time(item: Item) -> int:
     """Nanoseconds since 1970, from a date and time with an offset (to the microsecond), or from that number itself."""
     moment = item.value

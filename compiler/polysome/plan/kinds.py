@@ -47,7 +47,6 @@ def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Fram
 
 def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
     depth = way.depth(program.parser)
-    header = frames.BRIDGE if chip.mirror_length_counts_header else 0
     return Frames(
         headers=" / ".join(program.parser.instances[i].name for i in way.instances),
         number=way.tag,
@@ -56,9 +55,15 @@ def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
         to_nf=WIRE.frame(way.fields_size),
         from_nf=WIRE.frame(way.edits_size),
         depth=depth,
-        mirror_length=header + depth + chip.mirror_length_counts_fcs_bytes,
+        mirror_length=mirror_length(chip, depth),
         least_length=way.least_length(program.parser),
     )
+
+
+def mirror_length(chip: Switch, depth: int) -> int:
+    """The longest length of the session that brings `depth` bytes of a packet."""
+    header = frames.BRIDGE if chip.mirror_length_counts_header else 0
+    return header + depth + chip.mirror_length_counts_fcs_bytes
 
 
 def _whole(mean: int) -> tuple[int, int]:

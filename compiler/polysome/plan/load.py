@@ -99,6 +99,8 @@ def memory_links(site: Site, server: RdmaServer, load: Traffic) -> list[Link]:
     share, words = _share(load.packets.value, len(site.rdma_servers))
     full = site.rate_to(server)
     capacity = Number(full, "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
+    if server.link_rate == full:
+        capacity = Number(full, "bit/s", "link_rate", (site.name,))
     if server.spare is not None and server.spare < full:
         capacity = Number(server.spare, "bit/s", "spare_bandwidth", (site.name,))
     gap = frames.GAP

@@ -10,7 +10,7 @@ from polysome.plan.numbers import Number
 
 @dataclass(frozen=True)
 class Options:
-    """`carry`: what the NF link carries. `queue_pairs`: on each server, a power of two; None: what the load takes."""
+    """`carry`: what the NF link carries. `queue_pairs`: on each server, a power of two; None: the site's."""
 
     carry: Carry = "fields"
     queue_pairs: int | None = None

@@ -135,6 +135,8 @@ def _queue_pairs(site: Site, load: Traffic, options: Options, limits: Limits) ->
     value = power_of_two(max(by_load, by_reads))
     if options.queue_pairs is not None:
         value, formula = options.queue_pairs, "as given"
+    elif site.queue_pairs is not None:
+        value, formula = site.queue_pairs, "as the site says"
     for server in site.rdma_servers:
         limits.queue_pairs(server, value, formula)
     return Number(value, "queue pairs", formula, tuple(dict.fromkeys(f"targets/{n.name}" for n in nics)))

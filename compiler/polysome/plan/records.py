@@ -1,4 +1,4 @@
-"""Tables of a TOML file to records: what members there may be, and every error with its place.
+"""Tables of a target's TOML file to records: what members there may be, and every error with its place.
 
 What is wrong with a file as such has the codes of configuration files (E1001, E1006 to E1012); E1306 is a number
 outside the range that makes sense.
@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from polysome.config.items import Item, Rejected, describe
-from polysome.config.scalars import Wrong, WrongShape, scalar
-from polysome.ir import types as t
 from polysome.syntax.diagnostics import Report, did_you_mean, listed
 from polysome.syntax.spans import Span
 
@@ -90,22 +88,6 @@ def refuse(code: str, message: str, span: Span, report: Report, *, why: str, men
 # ---------------------------------------------------------------- what members are read as
 
 
-def of_type(type: t.Type, example: str) -> Read[int]:
-    """A quantity or an address in quotes, as configuration files write it (config.scalars)."""
-
-    def read(item: Item, report: Report) -> int:
-        try:
-            return int(scalar(item, type, ()))
-        except Wrong as error:
-            mend = error.mend or f'Write for example `"{example}"`.'
-            report.add(error.code, error.message, item.span, why=error.why, mend=mend)
-            raise Rejected from None
-        except WrongShape as error:
-            return int(wrong(item, error.expected, f"This is a {type}.", f'Write for example `"{example}"`.', report))
-
-    return read
-
-
 def text(item: Item, report: Report) -> str:
     """A text that is not empty."""
     if not isinstance(item.value, str) or not item.value:
@@ -147,11 +129,6 @@ def within(item: Item, value: int, least: int, most: int, report: Report) -> int
     )
 
 
-def ranged(read: Read[int], least: int, most: int) -> Read[int]:
-    """The same, and E1306 outside the range."""
-    return lambda item, report: within(item, read(item, report), least, most, report)
-
-
 def many(read: Read[T], what: str) -> Read[tuple[T, ...]]:
     """An array of at least one, or one alone."""
 
@@ -163,10 +140,3 @@ def many(read: Read[T], what: str) -> Read[tuple[T, ...]]:
             yield read(row, report)
 
     return lambda item, report: tuple(members(item, report))
-
-
-def rows(item: Item, report: Report, name: str) -> list[Item]:
-    """The tables `[[name]]`."""
-    if not isinstance(item.value, list) or not item.value:
-        wrong(item, f"tables `[[{name}]]`", "There may be several of them.", f"Write `[[{name}]]` above each.", report)
-    return list(item.value)

@@ -1,4 +1,7 @@
-"""The site: where an NF runs, as far as a plan needs it, and what is planned for where no site file is given."""
+"""The site: where an NF runs, and what is planned for where no site file is given.
+
+What a site file may leave out has its default here; what is known of a model is in `targets`.
+"""
 
 from __future__ import annotations
 
@@ -10,41 +13,88 @@ from polysome.plan.targets import Nic, Switch
 from polysome.syntax.spans import Source, Span
 
 MTU = 1500  # bytes of a network packet, where a site says nothing
+SOFT = "soft"  # the `nic` of a server whose RDMA requests a program answers
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A server on a port of the switch. `mac` None: it tells when it joins; `span`: its table in the site file."""
+    """A server on a port of the switch.
+
+    `mac` None: it tells when it joins. `address`: of its management port, `control_port`: where its part answers there.
+    `device`: what the site calls `nic`. `interface`: the network interface behind `switch_port`. What a plan does not
+    need is None if the site does not say it (`site_file.complete`). `span`: its table in the site file.
+    """
 
     name: str
     port: int
     nic: Nic
     mac: int | None = field(default=None, kw_only=True)
+    address: str | None = field(default=None, kw_only=True)
+    control_port: int = field(kw_only=True)
+    device: str | None = field(default=None, kw_only=True)
+    interface: str | None = field(default=None, kw_only=True)
     span: Span | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class NfServer(Machine):
-    """Runs the NF. `latency`: ns, the longest stay in it, the schedule aside; `largest_frame`: of its link, bytes."""
+    """Runs the NF. `latency`: ns, the longest stay in it, the schedule aside; `largest_frame`: of its link, bytes.
+
+    `device`: a PCI address, or the interface itself.
+    """
 
     cores: tuple[int, ...]
     latency: int
     largest_frame: int
+    control_port: int = field(default=50061, kw_only=True)
 
 
 @dataclass(frozen=True)
 class RdmaServer(Machine):
-    """Lends memory, in bytes; `spare`: bit/s of its link each way, None for all. `ip` None: it tells when it joins."""
+    """Lends memory, in bytes; `spare`: bit/s of its link each way, None for all. `ip` None: it tells when it joins.
+
+    `device`: an RDMA device, or `SOFT`. `link_rate`: bit/s, None as NIC and switch port allow.
+    """
 
     id: int
     memory: int
     spare: int | None = None
     ip: int | None = None
+    numa: int = 0
+    link_rate: int | None = None
+    huge_pages: bool = True
+    control_port: int = field(default=50051, kw_only=True)
+
+
+@dataclass(frozen=True)
+class BackOff:
+    """When buckets of a busy server move, in shares of 1; `control.proto` says what each is."""
+
+    high: float = 0.95
+    low: float = 0.8
+    step: float = 0.1
+    headroom: float = 0.9
+
+
+@dataclass(frozen=True)
+class Controller:
+    """`metrics`, `listen`: "ADDRESS:PORT" for Prometheus and for operators, or None. Times between polls, ns."""
+
+    metrics: str | None = None
+    listen: str | None = None
+    poll: int = 100_000_000
+    queue_pair_poll: int = 10_000_000
+    health: int = 500_000_000
+    back_off: BackOff = BackOff()
 
 
 @dataclass(frozen=True)
 class Site:
-    """`traffic`: the device ports of each logical port of the spec. Rates bit/s, sizes bytes, `hold` ns or None."""
+    """`traffic`: the device ports of each logical port of the spec. Rates bit/s, sizes bytes, `hold` ns or None.
+
+    `address` and `control_port` are of the switch's management port. `queue_pairs`: of each RDMA server, None: as the
+    load takes. `span`: the table `[switch]` of the site file.
+    """
 
     name: str
     switch: Switch
@@ -55,7 +105,12 @@ class Site:
     nf_servers: tuple[NfServer, ...]
     rdma_servers: tuple[RdmaServer, ...]
     hold: int | None = None
+    queue_pairs: int | None = None
+    address: str | None = None
+    control_port: int = 50052
+    controller: Controller = Controller()
     source: Source | None = field(default=None, compare=False)
+    span: Span | None = field(default=None, compare=False)
 
     @property
     def largest_frame(self) -> int:
@@ -68,7 +123,8 @@ class Site:
 
     def rate_to(self, server: Machine) -> int:
         """Of the link between switch and server."""
-        return min(self.port_rate, server.nic.rate_bps)
+        link = server.link_rate if isinstance(server, RdmaServer) else None
+        return min(self.port_rate, server.nic.rate_bps, link or self.port_rate)
 
 
 def default_site(ports: Sequence[str], switch: str = "software", rdma_servers: int = 2, nf_servers: int = 1) -> Site:
@@ -109,4 +165,4 @@ def default_site(ports: Sequence[str], switch: str = "software", rdma_servers: i
 
 def host_of(chip: Switch) -> str:
     """The target of the servers, where a site names none."""
-    return "software" if chip.name == "software" else "connectx5"
+    return chip.name if chip.name in targets.known("nic") else "connectx5"

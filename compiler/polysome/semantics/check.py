@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,11 @@ SEED = ("seed", t.Bits(128))
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line changes: params as text, capacities of maps by name."""
+    """What the command line changes: params as text, capacities of maps by name; `places`: of params from a file."""
 
     params: Mapping[str, str]
     capacities: Mapping[str, int]
+    places: Mapping[str, Span] = field(default_factory=dict)
 
 
 def check(path: Path, report: Report, options: Options | None = None) -> ir.Program:
@@ -220,12 +221,14 @@ class _Checker:
         known = [scope.prefix + name for scope, _ in self.scopes for name in scope.params]
         for name in self.options.params:
             if name not in known:
+                place = self.options.places.get(name)
+                given = f"`--param {name}=…` was given on the command line." if place is None else "It is given here."
                 self.report.add(
                     "E0220",
                     f"the NF has no param `{name}`",
-                    None,
-                    why=f"`--param {name}=…` was given on the command line.",
-                    mend=did_you_mean(name, known) or "Declare it with `param`, or leave the option away.",
+                    place,
+                    why=given,
+                    mend=did_you_mean(name, known) or "Declare it with `param`, or do not give it.",
                 )
 
     def _use_block(self, scope: NfScope, use: ast.Use) -> None:

@@ -5,19 +5,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-from polysome.backends.nf_cpp.types_code import Unsupported
+from polysome.backends.controller.config import FALLBACK_BURST
+from polysome.backends.controller.verdicts import port_sets
 from polysome.backends.system import abi
 from polysome.backends.system.design import Design
 from polysome.backends.system.faults import Fault
-from polysome.ir import program as ir
-from polysome.ir import types as t
-from polysome.ir.walk import walk
 
 DEEP = 1 << 30  # bytes of a queue that no trace fills
-PORT_SET = 0x8000
-MOST_SET_PORTS = 8  # the table of verdicts has 512 entries: any set of so many ports
 
 # What no target knows and the software site takes: cables of some 20 m in a rack, a meter for each 5 ns.
 CABLE = 100  # ns
@@ -26,7 +21,6 @@ NF_QUEUE = 4096  # frames
 NF_BURST = 32
 POLL = 1_000_000  # ns between two looks of the controller
 DRAIN = 1_000_000_000  # ns
-FALLBACK_BURST = 262_144  # bytes
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,7 @@ def configure(design: Design, run: Run) -> abi.System:
     traffic = [_cable(ports[0], site.traffic_rate) for ports in site.traffic]
     servers = [_server(design, number) for number in range(len(site.rdma_servers))]
     depths = [way.depth(design.program.parser) for way in design.ways]
-    verdicts = _verdicts(design.program)
+    verdicts = port_sets(design.program)
     queue_pairs = design.queue_pairs
     parking = design.plan.parking
     system = abi.System(
@@ -127,15 +121,3 @@ def _fault(fault: Fault) -> abi.Fault:
         from_=fault.start,
         to=fault.end,
     )
-
-
-def _verdicts(program: ir.Program) -> list[int]:
-    """Sets of ports that the NF may send to: any, if it sends to sets at all."""
-    bodies = [handler.body for handler in program.packet_handlers]
-    if not any(isinstance(n, ir.Send) and isinstance(n.target.type, t.SetOf) for n in walk(bodies)):
-        return []
-    ports = range(len(program.ports))
-    if len(ports) > MOST_SET_PORTS:
-        raise Unsupported(f"copies to several of {len(ports)} ports: the switch's table has room for {MOST_SET_PORTS}")
-    sets = [chosen for size in range(2, len(ports) + 1) for chosen in combinations(ports, size)]
-    return [PORT_SET | sum(1 << port for port in chosen) for chosen in sets]

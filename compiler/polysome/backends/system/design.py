@@ -102,7 +102,7 @@ def _sizes(site: Site, parking: Parking) -> Sizes:
     total = sum(region.count for region in parking.regions)
     return Sizes(
         slots=parking.slots.value,
-        queue_pairs=power_of_two(max(LEAST_QUEUE_PAIRS, total)),
+        queue_pairs=power_of_two(max(LEAST_QUEUE_PAIRS, total + 1)),  # the last one is never up: no server's
         buckets=parking.buckets.value,
         cells=parking.cells.value,
         cell=parking.cell.value,

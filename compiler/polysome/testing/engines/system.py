@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from polysome.backends.controller.verdicts import PORT_SET
 from polysome.backends.nf_cpp import types_code
 from polysome.backends.nf_cpp.build import BuildError, missing
 from polysome.backends.nf_cpp.config_blob import encode
@@ -22,7 +23,7 @@ from polysome.backends.nf_cpp.library import Failed, arrivals
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system import faults
 from polysome.backends.system.abi import Happened, Kind, Running, load
-from polysome.backends.system.configure import PORT_SET, Run, configure
+from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.design import Design, default_design
 from polysome.backends.system.library import build
 from polysome.backends.system.report import events

@@ -1,0 +1,1 @@
+"""What the switch's controller is told (runtime/control/control.proto, ControllerConfig)."""

@@ -1,0 +1,159 @@
+"""From a design to the controller's configuration: everything that the tables of the switch's program follow from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from polysome.backends.controller.verdicts import port_sets
+from polysome.backends.nf_cpp.generate import generate
+from polysome.backends.system.design import Design
+from polysome.backends.system.library import p4_text
+from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
+from polysome.plan.kinds import mirror_length
+
+FALLBACK_BURST = 262_144  # bytes of whole packets that find no queue pair, at once
+DEADLINE = 1_000_000_000  # ns for an answer of a part
+MISSES = 3  # answers that a part may miss before it counts as down
+RECIRCULATION, GENERATOR = 4, 5  # roles of ports, as the program's parser knows them
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a controller finds and keeps things on its machine. `tls`: a folder, with the files that every part has."""
+
+    tls: str
+    state: str
+    admin: str
+    config: str
+
+
+def controller_config(design: Design, places: Places) -> dict[str, Any]:
+    """The message ControllerConfig, as JSON has it. Raises Unsupported for sets of ports that do not fit."""
+    site, sizes, parking = design.site, design.sizes, design.plan.parking
+    return {
+        "nf": design.program.name,
+        "model": site.switch.name,
+        "switch": f"{site.address}:{site.control_port}",
+        "program": design.program.name,
+        "program_hash": digest(p4_text(design)),
+        "nf_hash": digest(generate(design.program, carry=design.carry)),
+        "switch_mac": colons(design.addresses.mac),
+        "switch_ip": dots(design.addresses.ip),
+        "traffic": _traffic(design),
+        "nf_servers": _nf_servers(design),
+        "rdma_servers": _rdma_servers(design),
+        "fixed_ports": _fixed_ports(design),
+        "buckets": sizes.buckets,
+        "queue_pair_bits": sizes.queue_pairs.bit_length() - 1,
+        "depths": [mirror_length(site.switch, way.depth(design.program.parser)) for way in design.ways],
+        "verdicts": port_sets(design.program),
+        "ingress_events": list(INGRESS_EVENTS),
+        "egress_events": list(EGRESS_EVENTS),
+        "fallback_rate": design.plan.whole_rate.value,
+        "fallback_burst": FALLBACK_BURST,
+        "sweep": 0 if parking is None else parking.sweep.value * len(design.queue_pairs),
+        "longest_queueing": 0 if parking is None else parking.queueing.value,
+        "timeout": 0 if parking is None else parking.timeout.value,
+        "polling": _polling(design),
+        "back_off": vars(site.controller.back_off),
+        "admin": places.admin,
+        "listen": site.controller.listen or "",
+        "metrics": site.controller.metrics or "",
+        "state": places.state,
+        "config": places.config,
+        "tls": tls(places.tls, "controller"),
+    }
+
+
+def tls(folder: str, name: str) -> dict[str, str]:
+    """The message Tls of a part."""
+    return {
+        "authority": f"{folder}/authority.pem",
+        "certificate": f"{folder}/{name}.pem",
+        "key": f"{folder}/{name}.key",
+    }
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def colons(mac: int) -> str:
+    """A MAC address as people write it."""
+    return mac.to_bytes(6, "big").hex(":")
+
+
+def dots(ip: int) -> str:
+    """An IPv4 address as people write it."""
+    return ".".join(str(byte) for byte in ip.to_bytes(4, "big"))
+
+
+def _traffic(design: Design) -> list[dict[str, Any]]:
+    site = design.site
+    return [
+        {"name": name, "ports": list(ports), "rate": site.traffic_rate, "queue_bytes": site.switch.queue_limit_bytes}
+        for name, ports in zip(design.program.ports, site.traffic, strict=True)
+    ]
+
+
+def _nf_servers(design: Design) -> list[dict[str, Any]]:
+    site = design.site
+    return [
+        {
+            "name": server.name,
+            "address": f"{server.address}:{server.control_port}",
+            "port": server.port,
+            "rate": site.rate_to(server),
+            "queue_bytes": site.switch.queue_limit_bytes,
+        }
+        for server in site.nf_servers
+    ]
+
+
+def _rdma_servers(design: Design) -> list[dict[str, Any]]:
+    """All of the site's, those without a queue pair too: their own traffic passes through the switch."""
+    site, parking = design.site, design.plan.parking
+    counts = {region.name: region.count for region in parking.regions} if parking is not None else {}
+    return [
+        {
+            "name": server.name,
+            "address": f"{server.address}:{server.control_port}",
+            "port": server.port,
+            "rate": site.rate_to(server),
+            "spare": site.rate_to(server) if server.spare is None else min(server.spare, site.rate_to(server)),
+            "queue_pairs": counts.get(server.name, 0),
+            "region": design.sizes.cells * design.sizes.cell if server.name in counts else 0,
+            "mtu": parking.path_mtu.value if parking is not None else 0,
+            "queue_bytes": site.switch.queue_limit_bytes,
+        }
+        for server in site.rdma_servers
+    ]
+
+
+def _fixed_ports(design: Design) -> list[dict[str, Any]]:
+    chip = design.site.switch
+    around = {
+        "port": design.addresses.recirculation_port,
+        "rate": chip.port_rate_bps,
+        "queue_bytes": chip.queue_limit_bytes,
+        "role": RECIRCULATION,
+        "loopback": True,
+        "loop_time": chip.recirculation_ns,
+    }
+    if chip.generator_port == around["port"]:
+        return [around]
+    generator = {"port": chip.generator_port, "queue_bytes": chip.queue_limit_bytes, "role": GENERATOR}
+    return [around, generator]
+
+
+def _polling(design: Design) -> dict[str, int]:
+    controller = design.site.controller
+    return {
+        "queue_pairs": controller.queue_pair_poll,
+        "load": controller.poll,
+        "health": controller.health,
+        "deadline": DEADLINE,
+        "misses": MISSES,
+    }
