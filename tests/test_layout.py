@@ -44,6 +44,7 @@ MAY_IMPORT = {
         *("backends", "p4", "plan", "analysis", "ir", "kinds", "interp", "config", "resources", "syntax.literals"),
         *SPANS,
     },
+    "deploy": {"deploy", "backends", "plan", "config.items", "resources", *SPANS},
     "testing": {"testing", "backends", "plan", "p4", *TESTED},
     "explain": {"explain"},
     "passes": {"ir", "analysis", "interp"},

@@ -30,10 +30,12 @@ class DpdkPorts {
   public:
     static constexpr uint16_t burst = 32;
     static constexpr uint16_t ring = 1024;
-    static constexpr unsigned tries = 64;  ///< of a full transmit queue
+    static constexpr unsigned tries = 64;     ///< of a full transmit queue
+    static constexpr uint32_t ethernet = 18;  ///< bytes of header and checksum, if a device does not say what it adds
 
-    /// Starts the first `count` ports.
-    void start(size_t count) {
+    /// Starts the first `count` ports. `mtu`: of frames without Ethernet's header, as far as the device can; 0: its
+    /// own.
+    void start(size_t count, uint16_t mtu = 0) {
         uint16_t port;
         RTE_ETH_FOREACH_DEV(port) ids_.push_back(port);
         if (ids_.size() != count) {
@@ -47,7 +49,7 @@ class DpdkPorts {
         if (pool_ == nullptr) throw Failure(3, std::string("no memory for packets: ") + rte_strerror(rte_errno));
         queues_.resize(count);
         for (const uint16_t id : ids_) {
-            if (const int error = start_port(id); error != 0) {
+            if (const int error = start_port(id, mtu); error != 0) {
                 throw Failure(3, "DPDK port " + std::to_string(id) + " does not start: " + rte_strerror(-error));
             }
             ++started_;
@@ -108,8 +110,13 @@ class DpdkPorts {
     uint64_t lost = 0;  ///< packets that a full queue, or the lack of buffers, kept from being sent
 
   private:
-    int start_port(uint16_t id) {
+    int start_port(uint16_t id, uint16_t mtu) {
         rte_eth_conf conf{};
+        rte_eth_dev_info info{};
+        if (mtu != 0 && rte_eth_dev_info_get(id, &info) == 0) {
+            const bool told = info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu;
+            conf.rxmode.mtu = std::min<uint32_t>(mtu, told ? info.max_mtu : info.max_rx_pktlen - ethernet);
+        }
         uint16_t receive = ring, transmit = ring;
         int error = rte_eth_dev_configure(id, 1, 1, &conf);
         if (error == 0) error = rte_eth_dev_adjust_nb_rx_tx_desc(id, &receive, &transmit);
@@ -149,11 +156,83 @@ class DpdkPorts {
     size_t started_ = 0;
 };
 
+/// A burst of received packets between their arrival and their departure: those that are changed in place leave in the
+/// buffer in which they came.
+class DpdkBurst {
+  public:
+    explicit DpdkBurst(DpdkPorts& ports) : ports_(ports) {}
+    DpdkBurst(const DpdkBurst&) = delete;
+    DpdkBurst& operator=(const DpdkBurst&) = delete;
+
+    /// What has come to a port; returns how many packets. They are there until end().
+    uint16_t receive(size_t port) {
+        const uint16_t n = ports_.receive(port, packets_.data());
+        for (uint16_t i = 0; i < n; ++i) rte_prefetch0(rte_pktmbuf_mtod(packets_[i], const void*));
+        return n;
+    }
+
+    uint32_t size_of(uint16_t i) const { return packets_[i]->pkt_len; }
+    /// The frame in one piece that may be changed: packet `i`'s own bytes, or a copy of a packet in several buffers, or
+    /// in one that others look at too.
+    uint8_t* bytes_of(uint16_t i) {
+        rte_mbuf* const packet = packets_[i];
+        in_place_[i] = nullptr;
+        if (packet->nb_segs == 1 && RTE_MBUF_DIRECT(packet) && rte_mbuf_refcnt_read(packet) == 1) {
+            return in_place_[i] = rte_pktmbuf_mtod(packet, uint8_t*);
+        }
+        copies_[i].resize(packet->pkt_len);
+        uint8_t* const copy = copies_[i].data();
+        const void* const bytes = rte_pktmbuf_read(packet, 0, packet->pkt_len, copy);
+        if (bytes != copy) std::copy_n(static_cast<const uint8_t*>(bytes), packet->pkt_len, copy);
+        return copy;
+    }
+    /// Packet `i`, whose bytes were asked for, changes places with an earlier one.
+    void swap(uint16_t i, uint16_t earlier) {
+        if (i == earlier) return;
+        std::swap(packets_[i], packets_[earlier]);
+        std::swap(in_place_[i], in_place_[earlier]);
+        std::swap(copies_[i], copies_[earlier]);
+    }
+
+    /// Packets 0 to `count` - 1 are given to a machine now, as its packets from number `first` on.
+    void begin(uint64_t first, uint64_t count) {
+        first_ = first;
+        count_ = count;
+    }
+    /// `bytes` leave by a port: packet `order` of the machine, or something else.
+    void send(size_t port, std::span<const uint8_t> bytes, uint64_t order) {
+        const uint64_t place = order - first_;
+        if (place >= count_ || packets_[place] == nullptr || bytes.data() != in_place_[place]) {
+            return ports_.send_copy(port, bytes);
+        }
+        rte_mbuf* const packet = packets_[place];
+        packets_[place] = nullptr;
+        packet->data_len = static_cast<uint16_t>(bytes.size());
+        packet->pkt_len = static_cast<uint32_t>(bytes.size());
+        packet->ol_flags = 0;
+        ports_.send(port, packet);
+    }
+    /// `n` as received: what does not leave is freed.
+    void end(uint16_t n) {
+        count_ = 0;
+        rte_pktmbuf_free_bulk(packets_.data(), n);  // passes over those that leave, which are null
+        ports_.flush();
+    }
+
+  private:
+    DpdkPorts& ports_;
+    std::array<rte_mbuf*, DpdkPorts::burst> packets_{};  ///< null once one is to leave
+    std::array<uint8_t*, DpdkPorts::burst> in_place_{};  ///< where one's own bytes are, null if a copy is used
+    std::array<std::vector<uint8_t>, DpdkPorts::burst> copies_;
+    uint64_t first_ = 0;  ///< the machine has packets first_ to first_ + count_ - 1
+    uint64_t count_ = 0;
+};
+
 /// Drives one machine from DPDK ports; the machine's sink.
 template <class Nf>
 class DpdkHost {
   public:
-    explicit DpdkHost(DpdkPorts& ports) : ports_(ports), machine_(*this) {}
+    explicit DpdkHost(DpdkPorts& ports) : ports_(ports), burst_(ports), machine_(*this) {}
 
     Machine<Nf, DpdkHost>& machine() { return machine_; }
 
@@ -175,16 +254,7 @@ class DpdkHost {
     // ---- for the machine
 
     void left(uint16_t port, uint64_t, std::span<const uint8_t> bytes, uint64_t order) {
-        const uint64_t place = order - first_;
-        if (place >= count_ || packets_[place] == nullptr || bytes.data() != in_place_[place]) {
-            return ports_.send_copy(port, bytes);
-        }
-        rte_mbuf* const packet = packets_[place];
-        packets_[place] = nullptr;
-        packet->data_len = static_cast<uint16_t>(bytes.size());
-        packet->pkt_len = static_cast<uint32_t>(bytes.size());
-        packet->ol_flags = 0;
-        ports_.send(port, packet);
+        burst_.send(port, bytes, order);
     }
     void emitted(uint16_t port, uint64_t, std::span<const uint8_t> bytes, uint64_t) { ports_.send_copy(port, bytes); }
     void dropped(uint64_t, uint16_t) {}
@@ -192,32 +262,13 @@ class DpdkHost {
 
   private:
     void poll(uint16_t port) {
-        const uint16_t n = ports_.receive(port, packets_.data());
+        const uint16_t n = burst_.receive(port);
         if (n == 0) return;
-        for (uint16_t i = 0; i < n; ++i) rte_prefetch0(rte_pktmbuf_mtod(packets_[i], const void*));
         const uint64_t now = clock_.now();
-        for (uint16_t i = 0; i < n; ++i) arrivals_[i] = {now, bytes_of(i), packets_[i]->pkt_len, port};
-        first_ = machine_.counters().packets_in;
-        count_ = n;
+        for (uint16_t i = 0; i < n; ++i) arrivals_[i] = {now, burst_.bytes_of(i), burst_.size_of(i), port};
+        burst_.begin(machine_.counters().packets_in, n);
         machine_.arrive(std::span(arrivals_).first(n));
-        count_ = 0;
-        rte_pktmbuf_free_bulk(packets_.data(), n);  // passes over those that leave, which are null
-        ports_.flush();
-    }
-
-    /// The frame in one piece that may be changed: packet `i`'s own bytes, or a copy of a packet in several buffers, or
-    /// in one that others look at too.
-    uint8_t* bytes_of(uint16_t i) {
-        rte_mbuf* const packet = packets_[i];
-        in_place_[i] = nullptr;
-        if (packet->nb_segs == 1 && RTE_MBUF_DIRECT(packet) && rte_mbuf_refcnt_read(packet) == 1) {
-            return in_place_[i] = rte_pktmbuf_mtod(packet, uint8_t*);
-        }
-        copies_[i].resize(packet->pkt_len);
-        uint8_t* const copy = copies_[i].data();
-        const void* const bytes = rte_pktmbuf_read(packet, 0, packet->pkt_len, copy);
-        if (bytes != copy) std::copy_n(static_cast<const uint8_t*>(bytes), packet->pkt_len, copy);
-        return copy;
+        burst_.end(n);
     }
 
     void reload(const std::string& config) {
@@ -234,14 +285,10 @@ class DpdkHost {
     static unsigned long long number(uint64_t value) { return value; }
 
     DpdkPorts& ports_;
+    DpdkBurst burst_;
     Machine<Nf, DpdkHost> machine_;
     LiveClock clock_;
-    std::array<rte_mbuf*, DpdkPorts::burst> packets_{};  ///< of the present burst; null once one is to leave
-    std::array<uint8_t*, DpdkPorts::burst> in_place_{};  ///< where one's own bytes are, null if a copy is used
     std::array<Arrival, DpdkPorts::burst> arrivals_{};
-    std::array<std::vector<uint8_t>, DpdkPorts::burst> copies_;
-    uint64_t first_ = 0;  ///< the present burst: packets first_ to first_ + count_ - 1
-    uint64_t count_ = 0;
 };
 
 template <class Nf>

@@ -33,6 +33,7 @@
 #include "nf/rebuild.hpp"
 #include "nf/set_table.hpp"
 #include "nf/siphash.hpp"
+#include "nf/text.hpp"
 #include "nf/token_bucket.hpp"
 #include "nf/top_k.hpp"
 #include "nf/types.hpp"

@@ -135,6 +135,11 @@ class Machine final : Emitter {
     const Count& counters() const { return counters_; }
     /// Packets in the schedule of which no copy has left.
     uint64_t held() const { return held_; }
+    /// Has the schedule a copy of this packet that may still leave? O(packets held).
+    bool holds(uint64_t order) const {
+        return std::any_of(on_the_way_.begin(), on_the_way_.end(),
+                           [&](const OnTheWay& packet) { return packet.waiting != 0 && packet.order == order; });
+    }
     /// Was a config change malformed?
     bool failed() const { return failed_; }
     uint64_t now() const { return nf_.clock.now; }

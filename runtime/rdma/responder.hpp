@@ -66,11 +66,17 @@ class Responder {
         }
     }
 
+    /// All queue pairs are silent until each is reset, and what waited is gone; memory stays as it is.
+    void silence() {
+        kill();
+        alive_ = true;
+        for (QueuePair& qp : pairs_) qp.state = State::reset;
+    }
+
     /// It is back, with memory full of ones and queue pairs that are silent until each is reset. O(region).
     void revive() {
-        alive_ = true;
+        silence();
         execution_.forget();
-        for (QueuePair& qp : pairs_) qp.state = State::reset;
     }
 
     /// Emits what is due by `now`, then executes a frame from the link, and emits its answer unless that is due later.

@@ -69,6 +69,27 @@ def test_params_of_the_site_reach_the_spec(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("params", "given", "code", "said"),
+    [
+        ('rat = "100Mbps"', (), 2, ["E0220", "site.toml:16:1", "Did you mean `rate`?"]),
+        ('rate = "100Mbs"', (), 2, ["site.toml:16:1", "Mbs"]),
+        ('rate = "100Mbs"', ("--param", "rate=2Mbs"), 2, ["--param rate:1:1", "2Mbs"]),
+        ('rate = "100Mbps"', ("--param", "rat=1Mbps"), 2, ["E0220", "on the command line"]),
+    ],
+)
+def test_a_wrong_param_is_shown_where_it_is_given(
+    tmp_path: Path, params: str, given: tuple[str, ...], code: int, said: list[str]
+) -> None:
+    text = (FAIL / "good.toml").read_text()
+    site = tmp_path / "site.toml"
+    site.write_text(text[: text.index("[[rdma")] + f"[params]\n{params}\n" + text[text.index("[[rdma") :])
+    shown = polysome("plan", spec("shaper"), "--site", site, *given)
+    line = site.read_text().split("\n").index(params) + 1
+    assert shown.exit_code == code
+    assert all(part.replace(":16:", f":{line}:") in shown.stderr for part in said), shown.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         ((FAIL / "common.nf", "--site", FAIL / "E1301" / "site.toml"), 2, "E1301"),

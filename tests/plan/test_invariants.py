@@ -71,8 +71,6 @@ def check(made: Plan, site: Site) -> None:
         assert f.least_length <= p.threshold.value + 1
         assert 2 * frames.whole(p.threshold.value + 1) > f.to_nf + f.from_nf
         assert frames.BRIDGE + f.depth <= site.switch.egress_depth_most_bytes
-    pairs = {q for b in range(0, p.buckets.value, 7) for q in p.bucket(b) if q is not None}
-    assert max(pairs) < len(p.regions) * p.queue_pairs.value
 
 
 @given(data=st.data())

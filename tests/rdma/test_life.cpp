@@ -208,6 +208,26 @@ TEST(Life, ADeadServerIsSilentAndForgets) {
     EXPECT_TRUE(bench.advance(NEVER - 1).empty());
 }
 
+TEST(Life, SilencedPairsKeepTheMemoryAndForgetWhatWaits) {
+    Config config = small_config();
+    config.read_time = 100;
+    Bench bench(config);
+    bench.send(write_only(0, pattern(4)), 0);
+    bench.send(read_request(1, 0, 4), 0);
+    bench.nic.silence();
+    EXPECT_TRUE(bench.nic.alive());
+    EXPECT_EQ(bench.pair().state, State::reset);
+    EXPECT_TRUE(bench.advance(1000).empty());
+    EXPECT_TRUE(bench.send(write_only(2, pattern(4, 1)), 1000).empty());
+    EXPECT_EQ(bench.dropped(Drop::not_ready), 1u);
+    EXPECT_EQ(bench.memory(0, 4), pattern(4));
+    bench.nic.reset(0, QPN + 1, 9);
+    Frame frame = good();
+    frame.bth.qpn = QPN + 1;
+    frame.bth.psn = 9;
+    EXPECT_TRUE(bench.send(built(frame), 1000).at(0).is_ack());
+}
+
 /// A requester that mostly keeps to the rules, and a link that does not.
 TEST(Counters, AddUp) {
     std::mt19937 random(7);

@@ -23,8 +23,8 @@ class NotOurs(Exception):
         self.path = path
 
 
-def write(target: Path, files: Mapping[str, bytes], about: Mapping[str, str]) -> None:
-    """Make `target` hold exactly these generated files, and the manifest with `about` in it.
+def write(target: Path, files: Mapping[str, bytes], about: Mapping[str, Any]) -> None:
+    """Make `target` hold exactly these generated files, and the manifest with `about` in it. Scripts may be run.
 
     Raises NotOurs, before anything is written, if a file stands in the way; OSError as the system does.
     """
@@ -49,6 +49,8 @@ def write(target: Path, files: Mapping[str, bytes], about: Mapping[str, str]) ->
         if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
+        if data.startswith(b"#!"):
+            path.chmod(path.stat().st_mode | 0o111)
     listed = {name: _digest(data) for name, data in sorted(files.items())}
     text = json.dumps({**about, "files": listed}, indent=2) + "\n"
     (target / MANIFEST).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`polysome compile`: an NF as C++ sources that build by themselves."""
+"""`polysome compile`: an NF as C++ sources that build by themselves, or with a site a whole deployment."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def compile_(
         Path | None,
         typer.Option("-o", "--out", metavar="FOLDER", help="Where the sources go; made if it is not there."),
     ] = None,
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            "--site", metavar="FILE", help="Write a bundle: all that the machines of this site need, a TOML file."
+        ),
+    ] = None,
     config: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,11 +54,23 @@ def compile_(
         typer.Option("--print-after", metavar="PASS", help=f"Print a pass's result instead: {', '.join(PASSES)}."),
     ] = None,
 ) -> None:
-    """Write an NF as C++: a library, programs for captures, interfaces and DPDK, a FastClick element."""
+    """Write an NF as C++: a library, programs for captures, interfaces and DPDK, a FastClick element.
+
+    With --site, write a bundle instead: that, and all else that a deployment consists of.
+    """
     if print_after is not None and print_after not in PASSES:
         fail(COMMAND_LINE, f"--print-after {print_after}: there is no such pass", did_you_mean(print_after, PASSES))
     if out is None and print_after is None:
         fail(COMMAND_LINE, "no folder is given for the sources", f"Write for example `-o {spec.stem}_cpp`.")
+    if site is not None:
+        for option, given in (("--profile", profile), ("--print-after", print_after)):
+            if given:
+                fail(COMMAND_LINE, f"--site and {option}: a bundle is made without it", "Give one of them.")
+        assert out is not None
+        from polysome.cli.bundling import Given, bundle  # reads targets and templates that plain folders do not need
+
+        bundle(spec, site, out, Given(config or [], param or [], capacity or []))
+        return
     program = common.spec(spec, param or [], capacity or [])
     if print_after is not None:
         print(PASSES[print_after](program), end="")

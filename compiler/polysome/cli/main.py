@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from polysome.cli import check, compile, explain, fmt, new, plan, run, test
+from polysome.cli import check, compile, diff, explain, fmt, new, operate, plan, run, status, test, top, trace, up
 
 app = typer.Typer(
     name="polysome",
@@ -31,7 +31,15 @@ app.command("test")(test.test)
 app.command("fmt")(fmt.fmt)
 app.command("plan")(plan.plan)
 app.command("compile")(compile.compile_)
+app.command("diff")(diff.diff)
 app.command("new")(new.new)
+app.command("up")(up.up)
+app.command("status")(status.status)
+app.command("top")(top.top)
+app.command("trace")(trace.trace)
+app.command("config")(operate.config)
+app.command("drain")(operate.drain)
+app.command("undrain")(operate.undrain)
 
 
 def _version(show: bool) -> None:

@@ -91,19 +91,6 @@ class Parking:
     sweep: Number
     regions: tuple[Region, ...]
 
-    def bucket(self, number: int) -> tuple[int, int | None]:
-        """The primary and the backup queue pair of a bucket; the backup is on another server, None if there is none.
-
-        The buckets of one queue pair have their backups on all other servers, so that these share what a dead one had.
-        """
-        servers, each = len(self.regions), self.queue_pairs.value
-        home, turn = number % servers, number // servers
-        local, around = turn % each, turn // each
-        if servers == 1:
-            return local, None
-        other = (home + 1 + around % (servers - 1)) % servers
-        return home * each + local, other * each + local
-
 
 @dataclass(frozen=True)
 class Link:

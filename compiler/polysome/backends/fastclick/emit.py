@@ -19,8 +19,8 @@ from polysome.ir import program as ir
 EMPTY = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
 
 
-def emit(program: ir.Program) -> dict[str, bytes]:
-    """The package's files, by path in the folder of the NF."""
+def emit(program: ir.Program, runtime: str = "runtime") -> dict[str, bytes]:
+    """The package's files, by path in the folder of the NF; `runtime`: of the headers, from that folder."""
     name = program.name
     values = {
         "name": name,
@@ -28,6 +28,7 @@ def emit(program: ir.Program) -> dict[str, bytes]:
         "upper": f"POLYSOME_{name.upper()}",
         "element": element(program),
         "package": package(program),
+        "runtime": runtime,
         "doc": program.doc.strip().split("\n")[0].replace("*/", "* /") or f"the network function {name}",
         "count": str(len(program.ports)),
         "flows": "".join(f'\n        each("{m}", nf.state.{identifier(m)}.size());' for m in _maps(program)),

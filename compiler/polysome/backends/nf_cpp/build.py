@@ -24,7 +24,8 @@ from polysome.resources import folder
 CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
 
 _UNUSED = 30 * 24 * 3600  # seconds after which an entry of the cache goes
-_KEPT = (".so", ".program", ".lock", ".profile", ".profdata")  # suffixes of the cache's entries
+_KEPT = (".so", ".hpp", ".program", ".lock", ".profile", ".profdata")  # suffixes of the cache's entries
+_FOLDERS = ("build-", "library-")  # names of folders that go too
 _LINES = 12  # of what the compiler says
 _NONE: Mapping[str, str] = {}
 
@@ -79,7 +80,7 @@ def built(name: str, header: str, source: str, flags: tuple[str, ...], others: M
     with only_here(path.with_suffix(".lock")):
         if not used(path):  # not built by the one that had the lock before
             _compile(name, headers, source, [*command, *flags], path)
-            _prune(path.parent)
+            prune(path.parent)
     return path
 
 
@@ -151,7 +152,7 @@ def _runtime() -> bytes:
 
 
 @cache
-def _processor() -> bytes:
+def processor() -> bytes:
     """What `-march=native` stands for: a cache may be shared by machines."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -164,7 +165,7 @@ def _fingerprint(headers: Mapping[str, str], source: str, command: tuple[str, ..
     texts = [part.encode() for header in headers.items() for part in header]
     parts = [source.encode(), *texts, _runtime(), repr((command, flags)).encode(), version(command)]
     if "-march=native" in flags:
-        parts.append(_processor())
+        parts.append(processor())
     return fingerprint(parts)
 
 
@@ -210,14 +211,14 @@ def only_here(lock: Path) -> Iterator[None]:
         yield
 
 
-def _prune(place: Path) -> None:
+def prune(place: Path) -> None:
     """Removes what was not used for a month, and what builds that were killed left behind."""
     oldest = time.time() - _UNUSED
     for path in place.iterdir():
         with suppress(OSError):
             if path.stat().st_mtime >= oldest:
                 continue
-            if path.is_dir() and path.name.startswith("build-"):
+            if path.is_dir() and path.name.startswith(_FOLDERS):
                 shutil.rmtree(path)
             elif path.suffix in _KEPT:
                 path.unlink()

@@ -8,6 +8,7 @@ from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT, Statements
+from polysome.backends.nf_cpp.trace_code import TracedStatements
 from polysome.backends.nf_cpp.types_code import cpp, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -43,13 +44,31 @@ class Handlers:
                 "}",
                 "",
             ]
-        lines += self._dispatch()
+        lines += [*self._dispatch(), *self._traced()]
         for end in program.end_handlers.values():
             lines += self._end_handler(end)
         for i, timer in enumerate(program.timers):
             s = Statements(shared)
             lines += [f"/// {program.place(timer.span)}.", f"Verdict every_{i}() {{", *s.function(timer.body), "}", ""]
         return lines
+
+    def _traced(self) -> list[str]:
+        """The same handlers, which tell `seen` what they look at."""
+        program, lines = self.program, list[str]()
+        signature = "([[maybe_unused]] const F& f, [[maybe_unused]] Edits& e, [[maybe_unused]] const Ahead& a, "
+        for i, (handler, mine) in enumerate(zip(program.packet_handlers, self.of_handler, strict=True)):
+            s = TracedStatements(self.shared, mine)
+            s.pure = _pure_locals(program, handler, self.shared.written)
+            head = ["template <class F, class Seen>", f"Verdict traced_{i}{signature}[[maybe_unused]] Seen& seen) {{"]
+            lines += [*head, *s.function(handler.body), "}", ""]
+        lines += ["template <class F, class Seen>", f"Verdict handle_traced{signature}Seen& seen) {{"]
+        if program.contract is not None:
+            lines.append("    if (!passes(f)) return handle(f, e, a);")
+        lines.append("    switch (f.in_port) {")
+        for i, handler in enumerate(program.packet_handlers):
+            cases = " ".join(f"case {p}:" for p in handler.ports)
+            lines.append(f"        {cases} return traced_{i}(f, e, a, seen);")
+        return [*lines, "        default: return handle(f, e, a);", "    }", "}", ""]
 
     def _ahead_member(self, one: AheadKey) -> str:
         for member, known in self.ahead.items():

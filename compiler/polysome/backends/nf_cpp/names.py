@@ -18,7 +18,7 @@ _RUNTIME = """Acl AclRow Bloom Bucket Clock CountMin Emitter End Fifo FlowMap Hy
     absent between drop extract find_headers find_shape handle hash_words handles load located make name pack parse
     passes periods polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
 _TAKEN = frozenset([*_CPP.split(), *_RUNTIME.split()])
-_LOCAL = "f e a state config clock emit at key hash put index value trapped operation given"
+_LOCAL = "f e a state config clock emit at key hash put index value trapped operation given seen"
 # What generated functions call their own things; locals keep clear of them.
 OWN = frozenset(_LOCAL.split())
 

@@ -98,7 +98,11 @@ class Expressions(PlainExpressions):
 
     def put(self, state: str, key: ir.Expr, value: str, node: ir.Node) -> str:
         """Stores a value, or ends the handler with the reason why not."""
-        return f"({{ {self.key(state, None, key)} {self.store(state, value, node)} }})"
+        return f"({{ {self.key(state, None, key)} {self.stored(state, key, value)}{self.store(state, value, node)} }})"
+
+    def stored(self, state: str, key: ir.Expr, value: str) -> str:
+        """Whatever is to be done before `store`."""
+        return ""
 
     def store(self, state: str, value: str, node: ir.Node, at: str = "") -> str:
         """`put` of `value` under `key` and `hash`; `at` is what `find` gave, if nothing was written since."""

@@ -110,6 +110,7 @@ class Statements(Expressions):
                     + self.trap(nested)
                 )
                 self.put_line("}")
+                self.removed(s)
             case ir.StateWrite():
                 self._state_write(s)
             case ir.FieldWrite(instance=i, field=n, value=v):
@@ -199,20 +200,28 @@ class Statements(Expressions):
 
     # ------------------------------------------------------------ lookups
 
+    def looked(self, s: ir.Lookup, condition: str, found: str) -> None:
+        """Whatever is to be done where a lookup has its result: `found`, if `condition`."""
+
+    def removed(self, s: ir.MapRemove) -> None:
+        """Whatever is to be done once an entry was removed."""
+
     def _lookup(self, s: ir.Lookup) -> None:
         name = self.bound(s.slot, self._found(s))
         self.put_line("{")
         self.depth += 1
         match s.kind:
             case "map" | "index":
-                condition, sets = self._map_lookup(s, name)
+                condition, found, sets = self._map_lookup(s, name)
             case "pool":
                 partition = self.code(s.key) if s.key is not None else "None{}"
                 condition = self.temp("taken")
                 self.put_line(f"const auto {condition} = {self.state(s.source)}.take({partition});")
-                sets = [f"{name} = *{condition};"] if name else []
+                found, sets = f"(*{condition})", [f"{name} = *{condition};"] if name else []
             case _:
                 condition, sets = self._table_lookup(s, name)
+                found = f"(*{condition})"
+        self.looked(s, condition, found)
         self.put_line(f"if ({condition}) {{")
         self.depth += 1
         for line in sets:
@@ -237,7 +246,7 @@ class Statements(Expressions):
         assert isinstance(decl, ir.MapDecl) and decl.value is not None
         return decl.value if s.index is None else t.Entry(decl.key, decl.value)
 
-    def _map_lookup(self, s: ir.Lookup, name: str | None) -> tuple[str, list[str]]:
+    def _map_lookup(self, s: ir.Lookup, name: str | None) -> tuple[str, str, list[str]]:
         assert s.key is not None
         state, decl = self.state(s.source), self.program.state[s.source]
         assert isinstance(decl, ir.MapDecl)
@@ -246,12 +255,14 @@ class Statements(Expressions):
         at = self.temp("at")
         self.put_line(f"const auto {at} = {state}.{find}(key, hash);")
         sets = [f"{state}.use({at});"] if s.refresh else []
+        found = f"{state}.value({at})"
         if name and s.index is None:
-            sets.append(f"{name} = {state}.value({at});")
+            sets.append(f"{name} = {found};")
         elif name:
             key = f"unpack_to<{self.shared.cpp(decl.key)}>({state}.key({at}))"
-            sets.append(f"{name} = {{{key}, {state}.value({at})}};")
-        return f"{at} != absent", sets
+            sets.append(f"{name} = {{{key}, {found}}};")
+            found = f"{self.shared.cpp(self._found(s))}{{{key}, {found}}}"
+        return f"{at} != absent", found, sets
 
     def _table_lookup(self, s: ir.Lookup, name: str | None) -> tuple[str, list[str]]:
         type = self.program.config[s.source].type
@@ -291,7 +302,9 @@ class Statements(Expressions):
                 self.put_line(f"{name} = {present};")
         value = self.temp("value")
         self.put_line(f"const {self.shared.cpp(decl.value)} {value} = {self.code(s.value)};")
-        self.put_line(self.store(s.state, value, s, "" if self.acts(s.value) else at))
+        self.put_line(
+            self.stored(s.state, s.key, value) + self.store(s.state, value, s, "" if self.acts(s.value) else at)
+        )
         self.depth -= 1
         self.put_line("}")
 

@@ -12,8 +12,6 @@ from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.system.design import Design
 from polysome.backends.tofino.program import tofino_program
 from polysome.p4.limits import ChipLimits
-from polysome.p4.load import load
-from polysome.p4.translate.translate import translate
 from polysome.plan.targets import Switch
 
 _FLAGS = (*CHECKED, "-march=native")
@@ -41,6 +39,9 @@ def p4_text(design: Design) -> str:
 @lru_cache(maxsize=64)
 def translated(name: str, p4: str, chip: ChipLimits) -> str:
     """The P4 program as a C++ header. SpecError if it is outside the subset, which is the generator's fault."""
+    from polysome.p4.load import load  # with ANTLR, which takes long to import
+    from polysome.p4.translate.translate import translate
+
     return translate(load(name, p4, chip), chip)
 
 

@@ -1,0 +1,56 @@
+"""The files under `targets/bundle`, whose folders are those of a bundle: fixed ones, and templates (`.j2`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from polysome.resources import folder
+
+TEMPLATES = "bundle"
+
+
+def fixed(path: str) -> bytes:
+    """The file, as it is."""
+    return (folder("targets") / TEMPLATES / path).read_bytes()
+
+
+def filled(path: str, values: Mapping[str, Any]) -> bytes:
+    """The template `path`.j2 with these values. In HTML, what they hold is escaped."""
+    return _environment(path.endswith(".html")).get_template(f"{path}.j2").render(values).encode()
+
+
+def as_json(message: Any) -> bytes:
+    """JSON for people and programs, the members in the order given."""
+    return (json.dumps(message, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def runtime(*parts: str) -> dict[str, bytes]:
+    """Headers, sources and CMake modules of folders of `runtime`, by path in a bundle."""
+    top = folder("runtime")
+    kinds = {".hpp", ".cpp", ".proto", ".cmake"}
+    found = [path for part in parts for path in sorted((top / part).rglob("*")) if path.suffix in kinds]
+    return {f"runtime/{path.relative_to(top).as_posix()}": path.read_bytes() for path in found}
+
+
+def python(target: str) -> dict[str, bytes]:
+    """The controller's code, by path in a bundle, below `target`."""
+    top = folder("runtime") / "controller"
+    package = top / "polysome_controller"
+    return {f"{target}/{path.relative_to(top).as_posix()}": path.read_bytes() for path in sorted(package.rglob("*.py"))}
+
+
+@cache
+def _environment(html: bool) -> Environment:
+    return Environment(
+        loader=FileSystemLoader(folder("targets") / TEMPLATES),
+        autoescape=html,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

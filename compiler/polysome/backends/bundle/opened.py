@@ -1,0 +1,79 @@
+"""A bundle that was written before, as it is on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from polysome.backends.manifest import MANIFEST
+
+_INCLUDE = re.compile(rb'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+_ALWAYS = ("runtime/control/control.cmake", "runtime/control/control.proto")
+
+
+class NoBundle(Exception):
+    """A folder that is no bundle, or is not as it was written."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """`about`: its manifest; `digests`: SHA-256 by path, as the files are."""
+
+    folder: Path
+    about: Mapping[str, Any]
+    digests: Mapping[str, str]
+
+    @property
+    def machines(self) -> Mapping[str, str]:
+        """The role of each."""
+        found: dict[str, str] = self.about["machines"]
+        return found
+
+    def json(self, path: str) -> Any:
+        """A file's value, None if there is no such file."""
+        return json.loads((self.folder / path).read_bytes()) if path in self.digests else None
+
+    def below(self, *folders: str) -> list[str]:
+        return [path for path in self.digests if path.startswith(tuple(f"{name}/" for name in folders))]
+
+    def program(self, sources: Iterable[str]) -> dict[str, str]:
+        """The digests of all that a program is built from: its own files, and the runtime's that they include."""
+        found: dict[str, str] = {}
+        todo = [*sources, *_ALWAYS]
+        while todo:
+            path = todo.pop()
+            if path in found or path not in self.digests:
+                continue
+            found[path] = self.digests[path]
+            for name in _INCLUDE.findall((self.folder / path).read_bytes()):
+                near = (PurePosixPath(path).parent / name.decode()).as_posix()
+                nf = f"nf/{name.decode()}" if path.startswith("nf/") else ""
+                todo += [near, f"runtime/{name.decode()}", nf]
+        return found
+
+
+def open_bundle(folder: Path) -> Bundle:
+    """Reads the manifest and checks every file. NoBundle names the one at fault; OSError as the system does."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise NoBundle(f"{folder} is no bundle: it has no {MANIFEST}")
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        known = about["kind"] == "bundle" and isinstance(about["machines"], dict)
+        digests = {str(name): str(digest) for name, digest in about["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        known = False
+    if not known:
+        raise NoBundle(f"{folder} is no bundle: its {MANIFEST} is of something else")
+    for name, digest in digests.items():
+        file = folder / name
+        if not file.is_file():
+            raise NoBundle(f"{folder} is not as it was written: {name} is missing")
+        if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+            raise NoBundle(f"{folder} is not as it was written: {name} was changed")
+    return Bundle(folder, about, digests)

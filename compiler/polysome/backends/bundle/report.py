@@ -1,0 +1,97 @@
+"""The values of report.html: what was planned, as tables and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from polysome.backends.bundle.inputs import Inputs
+from polysome.plan.model import Link, Parking
+from polysome.plan.numbers import Number, binary
+
+Row = tuple[str, Number]
+
+
+def report_values(inputs: Inputs) -> dict[str, Any]:
+    """What the template needs beside what all templates know."""
+    design = inputs.design
+    plan = design.plan
+    split = [f for f in dict.fromkeys(plan.frames) if f.number is not None]
+    whole = [f for f in dict.fromkeys(plan.frames) if f.number is None]
+    return {
+        "doc": design.program.doc.strip().split("\n")[0],
+        "plan": plan,
+        "split": split,
+        "whole": whole,
+        "bound": list(zip(design.program.ports, design.site.traffic, strict=True)),
+        "relevant": inputs.about["relevant"],
+        "written": inputs.about["written"],
+        "params": inputs.about["params"],
+        "config": {name: len(rows) for name, rows in inputs.rows.items()},
+        "sizes": _numbers(plan.parking) if plan.parking is not None else [],
+        "shared": [("rate", plan.traffic.rate), ("mean packet", plan.traffic.mean), ("packets", plan.traffic.packets)],
+        "servers": [
+            ("cores of each NF server", plan.cores),
+            ("longest frame to the NF", plan.nf_link),
+            ("whole packets that find no queue pair", plan.whole_rate),
+        ],
+        "regions": plan.parking.regions if plan.parking is not None else (),
+        "links": [_bar(link) for link in plan.links],
+        "site": design.site,
+        "memory": _rdma(inputs),
+    }
+
+
+def _numbers(p: Parking) -> Iterable[tuple[str, list[Row]]]:
+    """Groups of rows, as `polysome plan` prints them."""
+    return [
+        ("Which packets", [("split above", p.threshold), ("split up to", p.longest)]),
+        (
+            "How long",
+            [("held", p.hold), ("queueing", p.queueing), ("being read", p.read), ("parked", p.parked)],
+        ),
+        (
+            "Memory of each RDMA server",
+            [("cell", p.cell), ("path MTU", p.path_mtu), ("cells", p.cells)],
+        ),
+        (
+            "Switch",
+            [
+                ("slots", p.slots),
+                ("SRAM of slots", p.slot_blocks),
+                ("queue pairs of a server", p.queue_pairs),
+                ("buckets", p.buckets),
+                ("timeout", p.timeout),
+                ("recirculations", p.tries),
+                ("silence", p.silence),
+                ("sweep, every", p.sweep),
+            ],
+        ),
+    ]
+
+
+def _bar(link: Link) -> dict[str, Any]:
+    """`width`: of the bar, percent; `level`: how close to the limit."""
+    share = link.share
+    level = "full" if share > 1000 else "high" if share > 800 else "fine"
+    return {
+        "name": link.name,
+        "direction": link.direction,
+        "load": link.load,
+        "capacity": link.capacity,
+        "share": f"{share // 10}.{share % 10}",
+        "width": min(share, 1000) / 10,
+        "level": level,
+    }
+
+
+def _rdma(inputs: Inputs) -> list[dict[str, Any]]:
+    """One row for each RDMA server."""
+    design = inputs.design
+    parking = design.plan.parking
+    regions = {region.name: region for region in parking.regions} if parking is not None else {}
+    return [
+        {"server": server, "region": region, "size": binary(region.bytes) if region is not None else ""}
+        for server in design.site.rdma_servers
+        for region in (regions.get(server.name),)
+    ]

@@ -1,0 +1,1 @@
+"""What the agents of RDMA servers are told (runtime/control/control.proto, AgentConfig)."""

@@ -1,0 +1,101 @@
+"""The end of `polysome compile --site`: a bundle on a dozen lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from polysome.backends.bundle.inputs import Inputs
+from polysome.plan.model import Link, Plan
+from polysome.plan.numbers import binary
+
+MOST = 4  # servers of a kind on lines of their own
+
+Row = tuple[str, str, str]
+
+
+def summary(inputs: Inputs, out: Path, files: int) -> str:
+    """Machines, sizes, load of the links, and what to do next."""
+    design = inputs.design
+    rows = [_switch(inputs), *_few(_rdma(inputs)), *_few(_nf(inputs))]
+    first, second = (max(len(row[n]) for row in rows) for n in (0, 1))
+    lines = [
+        f"wrote {files} files to {out}: {design.program.name} on {design.site.switch.name}",
+        *(f"  {name.ljust(first)}  {address.ljust(second)}  {what}" for name, address, what in rows),
+        *_planned(design.plan),
+        "next:",
+        *_columns(
+            (f"polysome up {out}", "all of it on this machine, as root"),
+            (f"{out}/install.sh", "on machines of their own: what they lack, and how to install"),
+            (f"{out}/report.html", "every number with its formula"),
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _switch(inputs: Inputs) -> Row:
+    design = inputs.design
+    parking = design.plan.parking
+    if parking is None:
+        return "switch", str(design.site.address), f"{len(design.program.ports)} ports; all packets go whole to the NF"
+    pairs = sum(region.count for region in parking.regions)
+    ways = f"{len(design.ways)} way{'' if len(design.ways) == 1 else 's'} of headers"
+    what = f"{ways} split, {parking.slots.text} slots in {parking.slot_blocks.text} blocks of SRAM, {pairs} queue pairs"
+    return "switch", str(design.site.address), what
+
+
+def _rdma(inputs: Inputs) -> list[Row]:
+    plan = inputs.design.plan
+    regions = {region.name: region for region in plan.parking.regions} if plan.parking is not None else {}
+    rows = []
+    for server in inputs.design.site.rdma_servers:
+        region = regions.get(server.name)
+        what = "lends nothing: no packet is parked"
+        if region is not None:
+            what = f"lends {binary(region.bytes)}; {_load(plan, f'RDMA server {server.name}')}"
+        rows.append((server.name, str(server.address), what))
+    return rows
+
+
+def _nf(inputs: Inputs) -> list[Row]:
+    plan = inputs.design.plan
+    rows = []
+    for server in inputs.design.site.nf_servers:
+        cores = f"{len(server.cores)} core{'' if len(server.cores) == 1 else 's'}"
+        rows.append((server.name, str(server.address), f"{cores}; {_load(plan, f'NF server {server.name}')}"))
+    return rows
+
+
+def _load(plan: Plan, name: str) -> str:
+    """Of its link, in the direction that is nearest to its limit."""
+    found: list[Link] = [link for link in plan.links if link.name == name]
+    if not found:
+        return "stands by"
+    link = max(found, key=lambda link: link.share)
+    what = {"to": "to it", "from": "from it"}.get(link.direction, link.direction)
+    return f"{link.load.text} {what}, {link.share // 10}.{link.share % 10}% of {link.capacity.text}"
+
+
+def _few(rows: Sequence[Row]) -> list[Row]:
+    """All, or the first ones and how many more there are."""
+    if len(rows) <= MOST:
+        return list(rows)
+    return [*rows[: MOST - 1], ("…", "", f"and {len(rows) - MOST + 1} more")]
+
+
+def _planned(plan: Plan) -> Iterable[str]:
+    load = plan.traffic
+    yield f"planned for {load.rate.text}, {load.packets.text} of {load.mean.text} B"
+    parking = plan.parking
+    if parking is not None:
+        to_nf, back = (max(getattr(f, name) for f in plan.split) for name in ("to_nf", "from_nf"))
+        fields, edits = (max(getattr(f, name) for f in plan.split) for name in ("fields", "edits"))
+        yield (
+            f"packets of {parking.threshold.value + 1} to {parking.longest.value} B are split: {fields} B of fields in "
+            f"frames of {to_nf} B, {edits} B of edits in {back} B"
+        )
+
+
+def _columns(*rows: tuple[str, str]) -> Iterable[str]:
+    first = max(len(name) for name, _ in rows)
+    return (f"  {name.ljust(first)}  {what}" for name, what in rows)

@@ -1,0 +1,90 @@
+"""`polysome compile --site`: a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from polysome.backends.bundle.contents import about, contents
+from polysome.backends.bundle.inputs import SITE, Inputs, sources
+from polysome.backends.manifest import NotOurs, write
+from polysome.backends.nf_cpp.config_blob import encode
+from polysome.backends.nf_cpp.types_code import Unsupported
+from polysome.backends.system.design import Design, design
+from polysome.cli import common
+from polysome.cli.bundle_text import summary
+from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
+from polysome.cli.compare_text import config_rows, described
+from polysome.config.items import ConfigFileError, Rejected
+from polysome.ir import program as ir
+from polysome.plan.site import Site
+from polysome.plan.site_complete import complete
+from polysome.plan.site_config import SiteConfig, config_of
+from polysome.plan.site_file import open_site
+from polysome.syntax.diagnostics import Report, SpecError
+
+
+@dataclass(frozen=True)
+class Given:
+    """What stands beside SPEC and --site on the command line; it goes before what the site file says."""
+
+    configs: Sequence[str]
+    params: Sequence[str]
+    capacities: Sequence[str]
+
+
+def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
+    """Writes the bundle to `out`, and says what it holds."""
+    program, place = common.sited(spec, site, given.params, given.capacities)
+    config = _config(program, place, site, given.configs)
+    made = _design(program, place)
+    try:
+        inputs = Inputs(
+            design=made,
+            config=encode(program, config.values),
+            sources=sources(program, site, config.files | _named(given.configs)),
+            about=described(program),
+            rows=config_rows(program, config.values),
+        )
+        found = contents(inputs)
+        write(out, found, about(inputs, version("polysome")))
+    except Unsupported as error:
+        fail(SPEC, f"{spec} cannot be compiled: {error}")
+    except NotOurs as error:
+        fail(COMMAND_LINE, str(error), "Move it away, or choose another folder with `-o FOLDER`.")
+    except OSError as error:
+        fail(ENVIRONMENT, f"{error.filename or out}: {error.strerror}")
+    print(summary(inputs, out, len(found)), end="")
+
+
+def _config(program: ir.Program, place: Site, site: Path, configs: Sequence[str]) -> SiteConfig:
+    """The config; ends with code 2 if it is wrong, or if the site file lacks what only a bundle needs."""
+    report = Report()
+    try:
+        file = open_site(str(site), report)
+        complete(place, report)
+        return config_of(file, program, report, configs)
+    except ConfigFileError as error:
+        fail(COMMAND_LINE, str(error))
+    except Rejected:
+        common.show(report.diagnostics, report.sources)
+    except SpecError as error:
+        common.show(error.diagnostics, error.sources)
+    raise SystemExit(COMMAND_LINE)
+
+
+def _named(configs: Sequence[str]) -> dict[str, Path]:
+    """The files of --config, by the names that they have in a bundle."""
+    paths = [Path(text.partition("=")[2] or text) for text in configs]
+    return {f"config/{path.name}": path for path in paths}
+
+
+def _design(program: ir.Program, place: Site) -> Design:
+    """The paths of the inputs are no part of it: the same inputs elsewhere give the same bundle."""
+    try:
+        return design(program, replace(place, name=SITE))
+    except SpecError as error:
+        common.show(error.diagnostics, error.sources)
+        raise SystemExit(SPEC) from None

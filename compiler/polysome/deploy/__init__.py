@@ -1,0 +1,1 @@
+"""A bundle on one machine, and talking to what runs a bundle."""

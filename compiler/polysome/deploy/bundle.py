@@ -1,0 +1,59 @@
+"""What of a bundle says how it runs: the configurations of its parts, and the site they were made for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polysome.backends.manifest import MANIFEST
+from polysome.config.items import ConfigFileError, Rejected
+from polysome.deploy.errors import DeployError
+from polysome.deploy.messages import read
+from polysome.plan.site import Site
+from polysome.plan.site_file import open_site, site_of
+from polysome.syntax.diagnostics import Report
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """`controller`, `switch`, `agents`, `nfs`: ControllerConfig, SwitchConfig, AgentConfig and NfConfig by server."""
+
+    folder: Path
+    nf: str
+    controller: Any
+    switch: Any
+    agents: Mapping[str, Any]
+    nfs: Mapping[str, Any]
+    site: Site
+
+
+def open_bundle(folder: Path) -> Bundle:
+    """Reads a bundle's configurations. DeployError, code 2, if it is none, or not as it was written."""
+    if not (folder / MANIFEST).is_file() or not (folder / "switch" / "controller.json").is_file():
+        what = "is no bundle: it has no switch/controller.json" if folder.is_dir() else "is no folder"
+        raise DeployError(f"{folder} {what}", "Write `polysome compile SPEC --site FILE -o BUNDLE`.", code=2)
+    controller = read(folder / "switch" / "controller.json", "ControllerConfig")
+    agents = {s.name: read(folder / "rdma" / f"{s.name}.json", "AgentConfig") for s in controller.rdma_servers}
+    nfs = {s.name: read(folder / "nf" / f"{s.name}.json", "NfConfig") for s in controller.nf_servers}
+    return Bundle(
+        folder=folder,
+        nf=controller.nf,
+        controller=controller,
+        switch=read(folder / "switch" / "soft.json", "SwitchConfig"),
+        agents=agents,
+        nfs=nfs,
+        site=_site(folder / "source" / "site.toml", [port.name for port in controller.traffic]),
+    )
+
+
+def _site(path: Path, ports: list[str]) -> Site:
+    report = Report()
+    try:
+        return site_of(open_site(str(path), report), ports, report)
+    except ConfigFileError as error:
+        raise DeployError(str(error), "Make the bundle anew with `polysome compile`.", code=2) from None
+    except Rejected:
+        wrong = "; ".join(found.message for found in report.diagnostics)
+        raise DeployError(f"{path}: {wrong}", "Make the bundle anew with `polysome compile`.", code=2) from None

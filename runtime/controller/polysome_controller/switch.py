@@ -1,0 +1,117 @@
+"""The switch: found, filled once in each of its lives, and taken over as it is if it is filled already."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from polysome_controller import program
+from polysome_controller.context import Context
+from polysome_controller.driver import Identity, SwitchDriver, Update
+from polysome_controller.errors import PartError, Refused
+from polysome_controller.parts import Part, Pulse
+
+
+class SwitchAway(PartError):
+    """The switch did not take a change, or is not filled yet; its own keeper sees to it."""
+
+
+class Switch:
+    """`boot` is the run that is filled, 0 while there is none. `ready` is called when there is one: True if it was
+    filled now, so that nothing of before is in it."""
+
+    def __init__(self, context: Context, driver: SwitchDriver, ready: Callable[[bool], None]) -> None:
+        self.part = Part("switch", "switch", context.config.switch, context.journal)
+        self.driver = driver
+        self.boot = 0
+        self.pulse = Pulse()
+        self._context = context
+        self._ready = ready
+        self._marking = asyncio.Lock()
+
+    async def watch(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except PartError as error:
+                self.part.failed(error, self._context.misses)
+            await self.pulse.wait(self._context.health)
+
+    async def look(self) -> None:
+        """Who is there? A run that is not filled is filled."""
+        identity = await self.driver.describe()
+        wanted = self._context.config.program_hash
+        if wanted and identity.program and identity.program != wanted:
+            self.boot = 0
+            raise Refused(f"it runs another program: {identity.program}, not {wanted}")
+        state = self._context.state
+        if identity.boot != state.switch_boot:
+            await self._fill(identity)
+        else:
+            await self._write_again(identity.boot)
+        if identity.boot != self.boot:
+            self.boot = identity.boot
+            self._context.journal.info("switch", f"run {identity.boot:x} is filled already: taken over as it is")
+            self._ready(False)
+        self.part.joined()
+
+    async def write(self, updates: Sequence[Update], run: int = 0) -> None:
+        """Into the run that is filled, which must be `run` if that is given; SwitchAway if that did not work, or may
+        not have."""
+        if not self.boot or (run and run != self.boot):
+            raise SwitchAway("the switch is not filled yet, or has begun anew")
+        try:
+            await self.driver.write(self.boot, updates)
+        except PartError as error:
+            self.part.failed(error, self._context.misses)
+            self.pulse.wake()
+            raise SwitchAway(f"switch: {error}") from error
+
+    async def write_marked(self, updates: Sequence[Update], settled: Callable[[], None]) -> None:
+        """As write, of what cannot be told from the state if it may have been done or not: a mark stays until it is
+        written once more. `settled` puts it into the state."""
+        async with self._marking:
+            store = self._context.store
+            store.state.unsure = True
+            store.save()
+            await self.write(updates)
+            settled()
+            store.state.unsure = False
+            store.save()
+
+    async def _write_again(self, run: int) -> None:
+        """What a marked change may have left half done, as the state has it."""
+        async with self._marking:
+            context = self._context
+            if not context.state.unsure:
+                return
+            everything = list(range(len(context.layout.buckets)))
+            updates = context.tables.nf_links(context.active) + context.tables.buckets(context.placed(everything))
+            await self.driver.write(run, updates + context.tables.meter(context.fallback))
+            context.state.unsure = False
+            context.store.save()
+
+    async def _fill(self, identity: Identity) -> None:
+        context, state = self._context, self._context.state
+        self.boot = 0
+        self.part.joining("its tables are being filled")
+        everything = list(range(len(context.layout.buckets)))
+        updates = context.tables.everything(context.active, context.placed(everything), context.fallback)
+        await self.driver.write(identity.boot, [*updates, *self._nf_stations()])
+        state.switch_boot, state.filled_for, state.unsure = identity.boot, context.fingerprint, False
+        for pair in state.pairs:
+            pair.numbers = []
+        for agent in state.agents.values():
+            agent.mac = 0  # no entry of it is there
+        context.store.save()
+        self.boot = identity.boot
+        context.journal.info("switch", f"run {identity.boot:x} is filled: {len(updates)} updates")
+        self._ready(True)
+
+    def _nf_stations(self) -> list[Update]:
+        updates: list[Update] = []
+        for server in self._context.config.nf_servers:
+            known = self._context.state.nfs.get(server.name)
+            if known is not None and known.mac:
+                updates += [program.nf_station(server.port, known.mac), program.station(known.mac, server.port)]
+        return updates

@@ -1,0 +1,110 @@
+"""The switch's tables as they follow from the configuration: all but what agents say of queue pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from polysome_controller import control_pb2 as pb
+from polysome_controller import program
+from polysome_controller.driver import (
+    Clear,
+    SetGenerator,
+    SetGroup,
+    SetMeter,
+    SetMirror,
+    SetPort,
+    Update,
+)
+from polysome_controller.layout import (
+    ROLE_GENERATOR,
+    ROLE_NF,
+    ROLE_RECIRCULATION,
+    ROLE_SERVER,
+    ROLE_TRAFFIC,
+    Bucket,
+    Layout,
+    mac_number,
+)
+
+
+class Tables:
+    """Lists of updates; the controller decides when they are written."""
+
+    def __init__(self, config: pb.ControllerConfig, layout: Layout) -> None:
+        self._config = config
+        self._layout = layout
+        self._server_ports = [server.port for server in config.rdma_servers]
+
+    def everything(self, active_nf: int, buckets: Iterable[tuple[int, Bucket]], fallback: int) -> list[Update]:
+        """For a switch of which nothing is known: no queue pair is up, and no other entry is left."""
+        updates: list[Update] = []
+        for pair in range(len(self._layout.server_of)):
+            updates += program.up(pair, False)
+        updates += [Clear(table) for table in program.TABLES]
+        updates += self._ports() + self._mirrors() + self._verdicts()
+        updates += [program.station(mac_number(s.mac), s.port) for s in self._config.stations]
+        for pair, server in enumerate(self._layout.server_of):
+            updates.append(program.server_port(pair, self._server_ports[server]))
+        return updates + self.nf_links(active_nf) + self.buckets(buckets) + self.meter(fallback) + self._generator()
+
+    def nf_links(self, active: int) -> list[Update]:
+        """All traffic to one NF server."""
+        port, ways = self._config.nf_servers[active].port, len(self._config.depths)
+        return [
+            program.nf_link(traffic, way, port, self._session(active, way) if way else 0)
+            for traffic in range(len(self._config.traffic))
+            for way in range(ways + 1)
+        ]
+
+    def buckets(self, changed: Iterable[tuple[int, Bucket]]) -> list[Update]:
+        return [
+            program.bucket(number, b.primary, self._port_of(b.primary), b.backup, self._port_of(b.backup))
+            for number, b in changed
+        ]
+
+    def meter(self, rate: int) -> list[Update]:
+        """Whole packets that find no queue pair; no rate, no limit."""
+        if not rate:
+            return []
+        return [SetMeter(program.FALLBACK, 0, rate, self._config.fallback_burst)]
+
+    def _ports(self) -> list[Update]:
+        config, ports = self._config, list[Update]()
+        for index, traffic in enumerate(config.traffic):
+            ports += [SetPort(p, ROLE_TRAFFIC, index, traffic.rate, traffic.queue_bytes) for p in traffic.ports]
+        ports += [SetPort(s.port, ROLE_NF, i, s.rate, s.queue_bytes) for i, s in enumerate(config.nf_servers)]
+        for i, s in enumerate(config.rdma_servers):
+            ports.append(SetPort(s.port, ROLE_SERVER, i, s.rate, s.queue_bytes, append_icrc=True))
+        for p in config.fixed_ports:
+            port = SetPort(p.port, p.role, p.index, p.rate, p.queue_bytes, p.append_icrc, p.loopback, p.loop_time)
+            ports.append(port)
+        return ports
+
+    def _session(self, nf: int, way: int) -> int:
+        return 1 + nf * len(self._config.depths) + way - 1
+
+    def _mirrors(self) -> list[Update]:
+        """Those of all NF servers stand ready, so that traffic moves by entries alone."""
+        return [
+            SetMirror(self._session(nf, way), server.port, depth)
+            for nf, server in enumerate(self._config.nf_servers)
+            for way, depth in enumerate(self._config.depths, 1)
+        ]
+
+    def _verdicts(self) -> list[Update]:
+        """A logical port of several switch ports sends by the first."""
+        exits = [traffic.ports[0] for traffic in self._config.traffic]
+        updates: list[Update] = [program.send(verdict, port) for verdict, port in enumerate(exits)]
+        for group, verdict in enumerate(self._config.verdicts, 1):
+            ports = tuple(port for number, port in enumerate(exits) if verdict >> number & 1)
+            updates += [SetGroup(group, ports), program.flood(verdict, group)]
+        return updates
+
+    def _generator(self) -> list[Update]:
+        """By a port of its own, or on chips where it shares one with recirculation, by that one."""
+        by_role = {p.role: p.port for p in self._config.fixed_ports}
+        port = by_role.get(ROLE_GENERATOR, by_role.get(ROLE_RECIRCULATION))
+        return [] if port is None else [SetGenerator(port, self._config.sweep, len(self._layout.server_of))]
+
+    def _port_of(self, pair: int) -> int:
+        return 0 if pair == self._layout.nowhere else self._server_ports[self._layout.server_of[pair]]

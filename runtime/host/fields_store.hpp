@@ -1,0 +1,106 @@
+/// The config in force, kept for the next start: one file, replaced as a whole, that says what it is.
+///
+/// Three lines (SHA-256 of the NF's generated header, SHA-256 of the config, its size), then the config. A config of
+/// another NF, and a file that is damaged, are not loaded.
+#pragma once
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "control/log.hpp"
+
+namespace polysome::host {
+
+/// SHA-256, hexadecimal.
+inline std::string sha256(std::string_view bytes) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1) {
+        throw control::Failure(3, "no SHA-256 in this machine's OpenSSL");
+    }
+    std::string text;
+    for (unsigned i = 0; i < size; ++i) {
+        text += "0123456789abcdef"[digest[i] >> 4];
+        text += "0123456789abcdef"[digest[i] & 15];
+    }
+    return text;
+}
+
+class ConfigStore {
+  public:
+    /// `program`: of the NF whose configs these are.
+    ConfigStore(std::string folder, std::string program) : folder_(std::move(folder)), program_(std::move(program)) {}
+
+    /// Failure(3) unless the folder is there and this process may write into it.
+    void check() const {
+        if (access(folder_.c_str(), W_OK | X_OK) != 0) {
+            throw control::Failure(3,
+                                   "`state` names " + folder_ + ", which cannot be written: " + std::strerror(errno));
+        }
+    }
+
+    /// The config that was kept; nothing if there is none. `why` says what is wrong with a file that is of no use.
+    std::optional<std::string> load(std::string& why) const {
+        std::ifstream file(path(), std::ios::binary);
+        if (!file) return std::nullopt;
+        std::string program, version;
+        size_t size = 0;
+        file >> program >> version >> size;
+        file.get();
+        std::string config{std::istreambuf_iterator<char>(file), {}};
+        if (program != program_) {
+            why = path() + " is the config of another version of this NF";
+        } else if (config.size() != size || sha256(config) != version) {
+            why = path() + " is damaged";
+        } else {
+            return config;
+        }
+        return std::nullopt;
+    }
+
+    /// Replaces what is kept: after a crash at any moment it is the one before or this one. Failure(3) if it cannot.
+    void keep(const std::string& version, std::string_view config) const {
+        const std::string next = path() + ".next";
+        std::ostringstream head;
+        head << program_ << '\n' << version << '\n' << config.size() << '\n';
+        const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        bool good = file >= 0 && write_all(file, head.str()) && write_all(file, config) && fsync(file) == 0;
+        const int error = errno;
+        if (file >= 0) close(file);
+        if (good) good = rename(next.c_str(), path().c_str()) == 0;
+        if (!good) throw control::Failure(3, "cannot write " + path() + ": " + std::strerror(error));
+        const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder >= 0) {
+            fsync(folder);
+            close(folder);
+        }
+    }
+
+  private:
+    std::string path() const { return folder_ + "/config"; }
+
+    static bool write_all(int file, std::string_view bytes) {
+        while (!bytes.empty()) {
+            const ssize_t n = write(file, bytes.data(), bytes.size());
+            if (n < 0 && errno == EINTR) continue;
+            if (n <= 0) return false;
+            bytes.remove_prefix(static_cast<size_t>(n));
+        }
+        return true;
+    }
+
+    std::string folder_, program_;
+};
+
+}  // namespace polysome::host

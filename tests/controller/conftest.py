@@ -1,0 +1,52 @@
+"""The controller runs without Polysome installed, from its own folder; certificates are made as a deployment's are."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONTROLLER = Path(__file__).parents[2] / "runtime" / "controller"
+sys.path.insert(0, str(CONTROLLER))
+
+pytest.importorskip("grpc", reason="the controller needs grpcio")
+pytest.importorskip("prometheus_client", reason="the controller needs prometheus-client")
+
+from .certificates import make_certificates  # noqa: E402
+from .site import Site  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with authority.pem, and NAME.pem and NAME.key for each part, and those of a stranger's authority."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificates; it is not installed")
+    folder = tmp_path_factory.mktemp("certificates")
+    make_certificates(folder)
+    return folder
+
+
+SiteMaker = Callable[..., Any]
+
+
+@pytest.fixture
+def site(certificates: Path, tmp_path: Path) -> SiteMaker:
+    """`async with site(...) as s`: parts that run, and a controller that does not yet."""
+
+    @asynccontextmanager
+    async def make(**changes: Any) -> AsyncIterator[Site]:
+        made = Site(certificates, tmp_path, **changes)
+        try:
+            yield made
+        finally:
+            await made.close()
+
+    return make
+
+
+Scenario = Callable[..., Coroutine[Any, Any, None]]

@@ -1,0 +1,109 @@
+"""Where the parts of a bundle go, before anything is made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.up.small_bundle import write
+
+from polysome.deploy.bundle import Bundle, open_bundle
+from polysome.deploy.errors import DeployError
+from polysome.deploy.layout import command, layout
+
+pytest.importorskip("google.protobuf", reason="Protocol Buffers are not installed")
+RUN = Path("/run/polysome/small")
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Bundle:
+    return open_bundle(write(tmp_path / "bundle", "small"))
+
+
+def changed(bundle: Bundle, path: str, **values: object) -> Bundle:
+    """With other members of a configuration."""
+    file = bundle.folder / path
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+    return open_bundle(bundle.folder)
+
+
+def test_machines_have_the_addresses_of_the_site(bundle: Bundle) -> None:
+    assert {m.name: m.address for m in layout(bundle, RUN).machines} == {
+        "switch": "192.0.2.1",
+        "nf1": "192.0.2.11",
+        "memory1": "192.0.2.21",
+    }
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:50061", "0.0.0.0:50061", "192.0.2.1:50061", "nf1.example:50061"])
+def test_machines_without_an_address_of_their_own_get_one(bundle: Bundle, address: str) -> None:
+    servers = [{"name": "nf1", "address": address, "port": 32}]
+    found = layout(changed(bundle, "switch/controller.json", nf_servers=servers), RUN)
+    given = {m.name: m.address for m in found.machines}
+    assert given["nf1"] == "198.18.255.1" and given["switch"] == "192.0.2.1"
+    controller = json.loads(next(part.config for part in found.parts if part.name == "controller"))
+    assert controller["nf_servers"][0]["address"] == "198.18.255.1:50061"
+
+
+def test_every_port_has_a_cable(bundle: Bundle) -> None:
+    found = layout(bundle, RUN)
+    ends = {cable.name: (cable.port, cable.other.namespace, cable.other.interface) for cable in found.cables}
+    assert ends == {
+        "left": (0, "ps-small-port-left", "eth0"),
+        "right0": (1, "ps-small-port-right", "eth0"),
+        "right1": (2, "ps-small-port-right", "eth1"),
+        "nf1": (32, "ps-small-nf1", "data"),
+        "memory1": (40, "ps-small-memory1", "lent"),
+    }
+    memory, nf = ({c.name: c.other for c in found.cables}[name] for name in ("memory1", "nf1"))
+    assert (memory.mac, memory.ip) == ("02:00:00:00:00:21", "198.51.100.7")
+    assert nf.mac == "02:70:6f:6c:79:02" and nf.ip == ""
+
+
+def test_a_server_without_data_addresses_gets_those_of_the_simulated_system(bundle: Bundle) -> None:
+    site = bundle.folder / "source" / "site.toml"
+    lines = site.read_text().splitlines()
+    site.write_text("\n".join(line for line in lines if not line.startswith(("ip =", "mac ="))) + "\n")
+    end = next(c.other for c in layout(open_bundle(bundle.folder), RUN).cables if c.name == "memory1")
+    assert (end.mac, end.ip) == ("02:70:6f:6c:79:10", "198.19.255.16")
+
+
+def test_who_does_not_exist_here_is_not_who_a_part_becomes(bundle: Bundle) -> None:
+    found = layout(changed(bundle, "nf/nf1.json", user="nobody"), RUN)
+    users = {part.name: json.loads(part.config).get("user", "") for part in found.parts}
+    assert users["nf1"] == "nobody" and users["memory1"] == ""
+
+
+def test_the_controller_is_the_bundles_own(bundle: Bundle) -> None:
+    part = next(part for part in layout(bundle, RUN).parts if part.name == "controller")
+    words = command(part, bundle.folder, None)
+    assert f"PYTHONPATH={bundle.folder}/switch/controller" in words and words[:4] == [
+        "ip", "netns", "exec", "ps-small-switch"
+    ]  # fmt: skip
+    assert words[-1] == "/run/polysome/small/config/controller.json"
+
+
+def test_clocks_of_hardware_run_slower(bundle: Bundle) -> None:
+    """A timeout of 2 ms becomes one that a process can keep, for the switch and for who waits for it."""
+    slow = layout(changed(bundle, "switch/controller.json", timeout=str(2_000_000), longest_queueing="1000"), RUN)
+    configs = {part.name: json.loads(part.config) for part in slow.parts}
+    assert configs["switch"]["slower"] == 30
+    assert configs["controller"]["timeout"] == str(60_000_000)
+    assert configs["controller"]["longest_queueing"] == "30000"
+    fast = layout(changed(bundle, "switch/controller.json", timeout=str(70_000_000)), RUN)
+    assert json.loads(next(p.config for p in fast.parts if p.name == "switch"))["slower"] == 1
+
+
+def test_names_that_would_be_one(bundle: Bundle) -> None:
+    servers = [{"name": "port-left", "address": "192.0.2.11:50061", "port": 32}]
+    (bundle.folder / "nf" / "nf1.json").rename(bundle.folder / "nf" / "port-left.json")
+    site = bundle.folder / "source" / "site.toml"
+    site.write_text(site.read_text().replace('"nf1"', '"port-left"'))
+    with pytest.raises(DeployError, match="two namespaces would be called ps-small-port-left"):
+        layout(changed(bundle, "switch/controller.json", nf_servers=servers), RUN)
+
+
+def test_a_path_that_no_socket_can_have(bundle: Bundle) -> None:
+    with pytest.raises(DeployError, match="too long a path"):
+        layout(bundle, Path("/run") / ("x" * 100))

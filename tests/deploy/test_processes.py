@@ -1,0 +1,86 @@
+"""Processes that are started again when they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from polysome.deploy import processes
+from polysome.deploy.processes import Command, Ended, Supervisor, of_run
+
+WAIT = "import time; print('here', flush=True); time.sleep(60)"
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(60)"
+)
+
+
+def supervised(folder: Path, program: str) -> Supervisor:
+    found = Supervisor(folder)
+    found.add(Command("part", [sys.executable, "-c", program], folder / "part.log"))
+    return found
+
+
+def until(found: Supervisor, done: Callable[[list[Ended]], bool]) -> list[Ended]:
+    """Ticks until so; all that has ended meanwhile."""
+    ended: list[Ended] = []
+    deadline = time.monotonic() + 20
+    while not done(ended):
+        assert time.monotonic() < deadline, ended
+        ended += found.tick()
+        time.sleep(0.01)
+    return ended
+
+
+def test_who_dies_is_started_again_and_waits_longer_each_time(tmp_path: Path) -> None:
+    found = supervised(tmp_path, "raise SystemExit(3)")
+    ended = until(found, lambda ended: len(ended) == 3)
+    assert [(end.code, end.delay) for end in ended] == [(3, 0.2), (3, 0.4), (3, 0.8)]
+    assert str(ended[1]) == "part ended with code 3; it is started again in 0.4 s"
+    assert found.stop() == []
+
+
+def test_who_has_run_for_long_is_started_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "SETTLED", 0.0)
+    found = supervised(tmp_path, "raise SystemExit(3)")
+    assert [end.delay for end in until(found, lambda ended: len(ended) == 3)] == [0.2] * 3
+
+
+def test_a_signal_is_told_by_its_name(tmp_path: Path) -> None:
+    found = supervised(tmp_path, WAIT)
+    until(found, lambda ended: "here" in log(tmp_path))
+    os.kill(found.running()["part"], signal.SIGKILL)
+    ended = until(found, lambda ended: bool(ended))
+    assert "ended with signal SIGKILL" in str(ended[0])
+    until(found, lambda ended: log(tmp_path).count("here") == 2)
+    pid = found.running()["part"]
+    assert found.stop() == [] and not of_run([pid], tmp_path)
+
+
+def test_who_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "GRACE", 0.3)
+    found = supervised(tmp_path, STUBBORN)
+    until(found, lambda ended: "here" in log(tmp_path))
+    assert found.stop() == ["part"] and found.running() == {}
+
+
+def test_processes_of_a_dead_run_are_known_by_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "GRACE", 0.3)
+    found = supervised(tmp_path, STUBBORN)
+    until(found, lambda ended: "here" in log(tmp_path))
+    pid = found.running()["part"]
+    assert of_run([pid, os.getpid()], tmp_path) == [pid]
+    assert of_run([pid], tmp_path / "other") == []
+    processes.end([pid, os.getpid()], tmp_path)
+    assert until(found, lambda ended: bool(ended))[0].code == -signal.SIGKILL
+    found.stop()
+
+
+def log(folder: Path) -> str:
+    path = folder / "part.log"
+    return path.read_text() if path.exists() else ""

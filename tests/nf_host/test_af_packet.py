@@ -1,0 +1,116 @@
+"""The host behind a switch on a network interface: frames in and answers out, as the interpreter decides."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from tests.backends import examples
+from tests.backends.test_fastclick import INPUTS
+from tests.backends.test_fastclick_fields import Verdicts, class_of, edits, fields
+from tests.nf_host import hosts
+
+from polysome.captures.merge import merge
+from polysome.config.tables import Tables
+from polysome.interp.machine import Machine
+from polysome.ir import program as ir
+
+pytestmark = pytest.mark.slow
+MOST = 300  # packets of a capture
+
+
+def traffic(nf: ir.Program, to: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Frames from the switch for the packets of the example's captures, and the answers to them."""
+    captures = [(port, examples.EXAMPLES / nf.name / file) for port, file in INPUTS[nf.name].items()]
+    sink = Verdicts()
+    machine = Machine(nf, Tables(nf, dict(hosts.values(nf))), sink)
+    sent, answers = [], []
+    for seq, (name, packet) in enumerate(merge(captures)):
+        if seq == MOST:
+            break
+        port = nf.ports.index(name or "")
+        machine.arrive(port, 10**9 + seq, packet.data)
+        p = machine.parse(port, packet.data)
+        c = class_of(nf, p) if seq % 4 else None
+        flags, number = (hosts.WHOLE, 0) if c is None else (0, c.number or 0)
+        content = packet.data if c is None else fields(c, p)
+        sent.append(hosts.frame(to, flags, number, seq, p.length, port, content))
+        if seq in sink.left:
+            out, data = sink.left[seq]
+            content = data if c is None else edits(nf, c, machine.parse(port, data))
+            answers.append(hosts.frame(to, flags, number, seq, p.length, out, content, back=True))
+    return sent, answers
+
+
+def used(host: hosts.Host) -> int:
+    """Time of processors that it took, in ticks of 10 ms."""
+    return sum(map(int, Path(f"/proc/{host.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+
+
+@pytest.mark.parametrize("example", ["load_balancer", "nat"])
+def test_answers_are_the_interpreters_decisions(example: str, tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:
+    nf = examples.program(example)
+    config = hosts.config(nf)
+    sent, answers = traffic(nf, cable.mac())
+    assert len(answers) > MOST / 10
+    with hosts.running(hosts.built(nf), tmp_path, cable.far, config, tls) as host:
+        said = host.describe()
+        assert (said.server, said.nf, said.mac, said.challenge) == ("nf1", example, cable.mac(), b"c" * 16)
+        for frame in sent:
+            cable.socket.send(frame)
+        assert cable.take(len(answers)) == answers
+        counted = host.counters()
+        assert counted["frames in"] == len(sent) and counted["bytes in"] == sum(map(len, sent))
+        assert counted["frames out"] == len(answers) and counted["bytes out"] == sum(map(len, answers))
+        assert 1 <= counted["batches"] <= len(sent)
+        assert host.end() == 0
+
+
+def test_frames_that_are_not_ours(tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:
+    nf = examples.program("load_balancer")
+    config = hosts.config(nf)
+    sent, answers = traffic(nf, cable.mac())
+    with hosts.running(hosts.built(nf), tmp_path, cable.far, config, tls) as host:
+        strange = bytearray(sent[1])
+        strange[hosts.LINK] = 0x20  # another version
+        elsewhere = b"\2\2\2\2\2\2" + sent[1][6:]
+        unknown = hosts.frame(cable.mac(), 0, 255, 1, 60, 0, b"")
+        for frame in (bytes(60), bytes(strange), elsewhere, unknown, sent[0]):
+            cable.socket.send(frame)
+        assert cable.take(1) == answers[:1]
+        counted = host.counters()
+        assert counted["malformed frames"] == 2 and counted["frames to others"] == 1
+        assert counted["malformed frame"] == 1 and counted["frames in"] == 2
+        assert cable.take(1, 0.05) == []
+
+
+def test_the_interface_may_go_and_come_back(tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:
+    nf = examples.program("load_balancer")
+    config = hosts.config(nf)
+    with hosts.running(hosts.built(nf), tmp_path, cable.far, config, tls) as host:
+        for again in (False, True):
+            cable.remove()
+            hosts.until(lambda: "is gone" in host.log() or "is down" in host.log())
+            hosts.until(lambda: host.describe().mac == bytes(6))
+            before = used(host)
+            time.sleep(0.3)
+            assert used(host) - before <= 2, "it sleeps, ticks of 10 ms"
+            cable.socket.close()
+            cable.make()
+            cable.open()
+            hosts.until(lambda: host.describe().mac == cable.mac())
+            sent, answers = traffic(nf, cable.mac())
+            assert cable.ask(sent[0]) == answers[0], f"{again} {host.log()}"
+        assert host.process.poll() is None
+
+
+def test_it_sleeps_while_nothing_happens(tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:
+    nf = examples.program("load_balancer")
+    config = hosts.config(nf)
+    with hosts.running(hosts.built(nf), tmp_path, cable.far, config, tls) as host:
+        sent, _ = traffic(nf, cable.mac())
+        cable.ask(sent[0])
+        before = used(host)
+        time.sleep(1)
+        assert used(host) - before <= 3, "ticks of 10 ms in a second"

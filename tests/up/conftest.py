@@ -1,0 +1,46 @@
+"""Deployments for several modules. By one process at a time: the names of their namespaces are the machine's."""
+
+from __future__ import annotations
+
+import fcntl
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.up.load.examples import EXAMPLES, Balanced, Between, balancer, between
+
+
+@pytest.fixture(scope="package")
+def alone() -> Iterator[None]:
+    """No other process has one of these deployments up."""
+    with (Path(tempfile.gettempdir()) / "polysome-up.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="package")
+def lb(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Balanced]:
+    with balancer(tmp_path_factory.mktemp("lb")) as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
+def nat(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Between]:
+    """The inside has private addresses, and is known outside by those of the pool (examples/nat/config.toml)."""
+    inside, outside, known_as = ["10.1.0.2/24"], ["198.51.100.2/24"], ["203.0.113.1", "203.0.113.2"]
+    site = EXAMPLES / "nat" / "site.toml"
+    with between("nat", site, tmp_path_factory.mktemp("nat"), inside, outside, known_as) as found:
+        yield found
+
+
+@pytest.fixture(scope="module", params=["linux", "tofino"])
+def firewall(
+    alone: None, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Between]:
+    """IPv4 and IPv6; both sides are on one link as they see it. Also the bundle that is made for a Tofino in a rack."""
+    inside, outside = ["10.1.0.2/24", "2001:db8::2/64"], ["10.1.0.3/24", "2001:db8::3/64"]
+    name = "firewall.toml" if request.param == "linux" else "firewall_tofino.toml"
+    folder = tmp_path_factory.mktemp("firewall")
+    with between("firewall", Path(__file__).parent / "sites" / name, folder, inside, outside, inside) as found:
+        yield found

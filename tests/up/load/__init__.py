@@ -1,0 +1,1 @@
+"""Programs that load a deployment, and networks for them."""

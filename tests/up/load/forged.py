@@ -1,0 +1,41 @@
+"""Frames as only switch, NF and servers may send them, from where they may not come."""
+
+from __future__ import annotations
+
+from tests.up.load.network import run
+
+SWITCH_MAC, SOMEBODY = bytes.fromhex("02706f6c7901"), bytes.fromhex("02000000aa01")
+EDITS, ROCE = 0x88B5, 4791
+
+SEND = """
+import socket, sys
+place = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+place.bind((sys.argv[1], 0))
+for text in sys.argv[2:]:
+    place.send(bytes.fromhex(text))
+"""
+
+
+def send(namespace: str, interface: str, frames: list[bytes]) -> None:
+    run(namespace, "python3", "-c", SEND, interface, *(frame.hex() for frame in frames))
+
+
+def edits(seq: int, queue_pair: int) -> bytes:
+    """An edits frame (runtime/PROTOCOL.md): version 1, way 1, verdict port 1, all edits zero."""
+    tag = bytes([0x10, 1]) + seq.to_bytes(4, "big") + queue_pair.to_bytes(2, "big") + b"\x00\x64\x00\x01"
+    return (SWITCH_MAC + SOMEBODY + EDITS.to_bytes(2, "big") + tag).ljust(60, b"\0")
+
+
+def roce(opcode: int, number: int, psn: int, switch_ip: bytes) -> bytes:
+    """A READ response (0x10) or ACK (0x11) to the switch's queue pair `number`, with a cell of seq 1."""
+    payload = (1).to_bytes(4, "big") + bytes(60) if opcode == 0x10 else b""
+    bth = bytes([opcode, 0x40, 0xFF, 0xFF, 0]) + number.to_bytes(3, "big") + b"\0" + psn.to_bytes(3, "big")
+    body = bth + bytes([0x1F, 0, 0, 1]) + payload + bytes(4)
+    udp = (49152).to_bytes(2, "big") + ROCE.to_bytes(2, "big") + (8 + len(body)).to_bytes(2, "big") + b"\0\0"
+    length = (20 + len(udp) + len(body)).to_bytes(2, "big")
+    ip = b"\x45\x02" + length + b"\0\0\x40\0\x40\x11\0\0" + bytes([198, 19, 255, 16]) + switch_ip
+    total = sum(int.from_bytes(ip[i : i + 2], "big") for i in range(0, 20, 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    ip = ip[:10] + (0xFFFF - total).to_bytes(2, "big") + ip[12:]
+    return SWITCH_MAC + SOMEBODY + b"\x08\x00" + ip + udp + body
