@@ -29,6 +29,7 @@ class FakeAgent(FakePart):
         self.log: list[str] = []
         self.spare = 0
         self.slow = 0.0  # seconds that a Reset takes
+        self.link = True
         self.restart()
 
     def restart(self) -> None:
@@ -76,7 +77,7 @@ class FakeAgent(FakePart):
         return pb.Nothing()
 
     async def Health(self, request: pb.Nothing, call: Any) -> pb.AgentHealth:
-        return pb.AgentHealth(boot=self.boot, link=True, queue_pairs=self.pairs, spare=self.spare)
+        return pb.AgentHealth(boot=self.boot, link=self.link, queue_pairs=self.pairs, spare=self.spare)
 
 
 class FakeNf(FakePart):

@@ -90,6 +90,25 @@ def test_a_pair_stays_down_while_the_agent_does_not_answer(site: SiteMaker) -> N
     asyncio.run(scenario())
 
 
+def test_pairs_stay_down_while_their_server_has_no_link(site: SiteMaker) -> None:
+    """Its management network still works, so it could be reset; what is then sent there would be lost all the same."""
+
+    async def scenario() -> None:
+        async with site() as s:
+            await s.start()
+            s.agents[0].link = False
+            await s.until(lambda: not s.switch.up(0) and not s.switch.up(1))
+            s.agents[0].log.clear()
+            await asyncio.sleep(0.5)
+            assert s.agents[0].log == [] and not s.switch.up(0)
+            assert s.status().queue_pairs[0].reason == "its port has no link"
+            s.agents[0].link = True
+            await s.until(s.all_up)
+            assert s.agents[0].log.count("reset 0") == 1
+
+    asyncio.run(scenario())
+
+
 def test_numbers_of_attempts_do_not_pile_up(site: SiteMaker) -> None:
     async def scenario() -> None:
         async with site() as s:
@@ -116,6 +135,7 @@ def test_a_restart_of_an_agent_restores_all_its_pairs(site: SiteMaker) -> None:
             await s.until(s.all_up)
             assert s.agents[1].log == []
             assert len(s.switch.rows["Ingress.answers"]) == 4
+            assert len(s.happened("queue pairs 0 to 1 are down: the agent began anew")) == 1
 
     asyncio.run(scenario())
 

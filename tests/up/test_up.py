@@ -14,6 +14,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,32 @@ def test_the_compiler_is_heard(bundle: Path, tmp_path: Path) -> None:
     done = polysome("up", broken, "--run-folder", tmp_path / "run")
     assert done.returncode == 3 and "does not build" in done.stderr and "'none'" in done.stderr
     assert not namespaces()
+
+
+def test_building_ends_when_it_is_asked_to(bundle: Path, tmp_path: Path) -> None:
+    slow = tmp_path / "slow"
+    shutil.copytree(bundle, slow)
+    (slow / "nf" / "CMakeLists.txt").open("a").write(f"execute_process(COMMAND sleep 300.{os.getpid()})\n")
+    up = Up(slow, tmp_path / "run")
+    try:
+        asleep = f"sleep\0300.{os.getpid()}\0".encode()
+        deadline = time.monotonic() + 20
+        while asleep not in commands() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert asleep in commands()
+        assert up.end(signal.SIGTERM) == 0 and asleep not in commands()
+        assert {path.name for path in up.folder.iterdir()} == {"lock"}
+    finally:
+        up.end(signal.SIGKILL)
+
+
+def commands() -> list[bytes]:
+    """Of all processes."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            found.append((place / "cmdline").read_bytes())
+    return found
 
 
 @pytest.mark.parametrize(("what", "said"), [("nothing", "there is no folder"), ("no bundle", "is no bundle")])

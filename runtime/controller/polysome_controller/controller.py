@@ -144,8 +144,7 @@ class Controller:
             for pair in server.pairs:
                 if values[pair]:
                     server.seen_up(pair)
-                elif server.status[pair].state == "up":
-                    server.went_down(pair, "the switch took it down")
+            server.went_down([pair for pair in server.pairs if not values[pair]], "taken down by the switch")
 
     def _take_first_config(self) -> None:
         """The config that the deployment came with is committed, unless an operator has committed another one since."""

@@ -18,8 +18,8 @@ TABLES = (
 )
 # Ingress events that only an attacker makes, or a fault of some part.
 FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated_edits", "no_port")
-# Events that are a lost packet, and how the switch's process counts all frames that end in the program: acknowledgements
-# and sweeps too.
+# Events that are a lost packet, and how the switch's process counts all frames that end in the program:
+# acknowledgements and sweeps too.
 LOST = (
     *(f"ingress.{name}" for name in (*FORGED, "unknown_station", "edits_given_up", "foreign_cell")),
     *(f"egress.{name}" for name in ("short", "long", "odd_trailer", "too_many")),

@@ -87,13 +87,14 @@ class Server:
     def serves(self) -> bool:
         return len(self.waiting) < len(self.pairs)
 
-    def went_down(self, pair: int, reason: str) -> None:
-        """It is to be restored; said once."""
-        status = self.status[pair]
-        if status.state == "up":
-            status.state, status.reason = "waiting", reason
-            self._context.journal.warning(self.config.name, f"queue pair {pair} is down: {reason}")
-        self.pulse.wake()
+    def went_down(self, pairs: Iterable[int], reason: str) -> None:
+        """Those that were up are to be restored; said once."""
+        gone = [pair for pair in pairs if self.status[pair].state == "up"]
+        for pair in gone:
+            self.status[pair].state, self.status[pair].reason = "waiting", reason
+        if gone:
+            self._context.journal.warning(self.config.name, f"{_ranges(gone)} down: {reason}")
+            self.pulse.wake()
 
     def seen_up(self, pair: int) -> None:
         self.status[pair].seen_up = time.monotonic()
@@ -109,7 +110,9 @@ class Server:
             failed = False
             try:
                 await self._look()
-                if self.waiting and self._switch.boot:
+                if self._has_no_link() and self._switch.boot:
+                    await self._take_down_all()
+                elif self.waiting and self._switch.boot:
                     await self._restore(self.waiting)
                 elif self._registration is not None and self._switch.boot:
                     await self._announce(self._registration)
@@ -145,8 +148,7 @@ class Server:
         if answer.boot != self._known.boot:
             self._known.replace(answer.boot)
             self._context.store.save()
-            for pair in self.pairs:
-                self.went_down(pair, f"the agent began anew, run {answer.boot:x}")
+            self.went_down(self.pairs, f"the agent began anew, run {answer.boot:x}")
         self._compare(answer.queue_pairs)
         self.part.joined(f"{answer.device}, {answer.region} bytes")
 
@@ -158,7 +160,8 @@ class Server:
                 continue
             numbers = self._context.state.pairs[pair].numbers
             if not queue_pair.ready or numbers != [queue_pair.peer]:
-                self.went_down(pair, "it is not ready at the agent" if numbers == [queue_pair.peer] else "it was reset")
+                why = "not ready at the agent" if numbers == [queue_pair.peer] else "reset by somebody else"
+                self.went_down([pair], why)
 
     def _tell_health(self) -> None:
         trouble = self.health.trouble or ("" if self.health.link else "its port has no link")
@@ -166,6 +169,18 @@ class Server:
             self._context.journal.warning(self.config.name, trouble)
         assert self._registration is not None
         self.part.joined(trouble or f"{self._registration.device}, {self._registration.region} bytes")
+
+    def _has_no_link(self) -> bool:
+        """What the agent itself says: the switch would find out again and again, each time by what it loses."""
+        return self._registration is not None and self.health.boot == self._registration.boot and not self.health.link
+
+    async def _take_down_all(self) -> None:
+        """The backups carry, until the link is there again."""
+        gone = [pair for pair in self.pairs if self.status[pair].state == "up"]
+        if gone:
+            run = self._switch.boot
+            await self._switch.write([update for pair in gone for update in program.up(pair, False)], run)
+            self.went_down(gone, "its port has no link")
 
     async def _announce(self, registration: pb.Registration) -> None:
         """A server without queue pairs, or one that was filled out of the switch: its own frames pass all the same."""
@@ -201,7 +216,7 @@ class Server:
             self.seen_up(pair)
         self._known.mac = int.from_bytes(self._registration.mac, "big")
         self._context.store.save()
-        self._context.journal.info(self.config.name, f"queue pairs {_ranges(pairs)} are up")
+        self._context.journal.info(self.config.name, f"{_ranges(pairs)} up")
 
     async def _clear_memory(self, pairs: list[int]) -> None:
         """What lies there must not pass for new: the switch counts anew, or has counted round meanwhile (rule 2)."""
@@ -266,4 +281,12 @@ class Server:
 
 
 def _ranges(pairs: list[int]) -> str:
-    return f"{pairs[0]} to {pairs[-1]}" if len(pairs) > 1 else str(pairs[0])
+    """ "queue pairs 3 to 7, 9 are"."""
+    runs: list[list[int]] = []
+    for pair in pairs:
+        if runs and runs[-1][-1] == pair - 1:
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"queue pair {named} is" if len(pairs) == 1 else f"queue pairs {named} are"
