@@ -20,10 +20,10 @@ NEEDED = {
     "protobuf-compiler": "protoc",
     "protobuf-compiler-grpc": "grpc_cpp_plugin",
     "pkg-config": "pkg-config",
-    "python3": "python3 3.11",
+    "python3": "python3 3.9",
     "python3-grpcio": "grpcio 1.51",
     "python3-protobuf": "protobuf 3.20.3",
-    "python3-prometheus-client": "prometheus-client 0.16",
+    "python3-prometheus-client": "prometheus-client 0.19",
     "openssl": "openssl",
 }
 

@@ -209,10 +209,11 @@ def test_the_compiler_is_heard(bundle: Path, tmp_path: Path) -> None:
 def test_building_ends_when_it_is_asked_to(bundle: Path, tmp_path: Path) -> None:
     slow = tmp_path / "slow"
     shutil.copytree(bundle, slow)
-    (slow / "nf" / "CMakeLists.txt").open("a").write(f"execute_process(COMMAND sleep 300.{os.getpid()})\n")
+    with (slow / "nf" / "CMakeLists.txt").open("a") as file:
+        file.write(f"execute_process(COMMAND sleep 300.{os.getpid()})\n")
     up = Up(slow, tmp_path / "run")
     try:
-        asleep = f"sleep\0300.{os.getpid()}\0".encode()
+        asleep = b"sleep\0" + f"300.{os.getpid()}".encode() + b"\0"
         deadline = time.monotonic() + 20
         while asleep not in commands() and time.monotonic() < deadline:
             time.sleep(0.05)
