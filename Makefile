@@ -49,7 +49,7 @@ test: lint types pytest ## Run everything that must pass: lint, types, then the 
 pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
 ifeq ($(strip $(ARGS)),)
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+	@$(BIN)/python -m pytest -q -n auto --dist loadgroup -m slow
 else
 	@$(BIN)/python -m pytest -q $(ARGS)
 endif

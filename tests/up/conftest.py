@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -34,13 +35,23 @@ def nat(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Betwe
         yield found
 
 
-@pytest.fixture(scope="module", params=["linux", "tofino"])
+@pytest.fixture(scope="module", params=["firewall", "firewall_tofino"])
 def firewall(
     alone: None, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Between]:
-    """IPv4 and IPv6; both sides are on one link as they see it. Also the bundle that is made for a Tofino in a rack."""
-    inside, outside = ["10.1.0.2/24", "2001:db8::2/64"], ["10.1.0.3/24", "2001:db8::3/64"]
-    name = "firewall.toml" if request.param == "linux" else "firewall_tofino.toml"
-    folder = tmp_path_factory.mktemp("firewall")
-    with between("firewall", Path(__file__).parent / "sites" / name, folder, inside, outside, inside) as found:
+    """Also the bundle that is made for a Tofino in a rack."""
+    with around_firewall(request.param, tmp_path_factory.mktemp("firewall")) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def two(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Between]:
+    """Two NF servers."""
+    with around_firewall("firewall_two", tmp_path_factory.mktemp("two")) as found:
+        yield found
+
+
+def around_firewall(site: str, folder: Path) -> AbstractContextManager[Between]:
+    """IPv4 and IPv6; both sides are on one link as they see it."""
+    inside, outside = ["10.1.0.2/24", "2001:db8::2/64"], ["10.1.0.3/24", "2001:db8::3/64"]
+    return between("firewall", Path(__file__).parent / "sites" / f"{site}.toml", folder, inside, outside, inside)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.up.figures import record
 from tests.up.load.examples import Between
-from tests.up.load.network import end, run
+from tests.up.load.iperf import measure, server
+from tests.up.load.network import run
 from tests.up.load.web import Capture, curl, digest, random_file, wrk
 from tests.up.needed import TOGETHER, need
 
@@ -20,18 +19,10 @@ pytestmark = TOGETHER
 SIZE = 20_000_000
 
 
-def iperf(at: Between, server: str, *options: str, seconds: int = 3) -> dict[str, Any]:
+def iperf(at: Between, *options: str) -> dict[str, Any]:
     """The sums at the end of an iperf3 run from the inside to the outside."""
-    process = at.made.start(at.outside, "iperf3", "--server", "--one-off", log=at.up.folder.parent / "iperf3.log")
-    try:
-        retry = ("--connect-timeout", "3000")
-        text = run(at.inside, "iperf3", "--client", server, "--json", "--time", str(seconds), *retry, *options)
-    finally:
-        end(process, signal.SIGINT)
-    found: dict[str, Any] = json.loads(text)
-    assert "error" not in found, text
-    sums: dict[str, Any] = found["end"]
-    return sums
+    with server(at.made, at.outside, at.up.folder.parent / "iperf3.log"):
+        return measure(at.inside, "198.51.100.2", *options)
 
 
 def test_a_file_through_the_nat_is_what_it_was(nat: Between) -> None:
@@ -58,14 +49,14 @@ def test_web_through_the_nat(nat: Between) -> None:
 
 @pytest.mark.parametrize("direction", ["out", "in"])
 def test_tcp_through_the_nat(nat: Between, direction: str) -> None:
-    sums = iperf(nat, "198.51.100.2", *(["--reverse"] if direction == "in" else []))
+    sums = iperf(nat, *(["--reverse"] if direction == "in" else []))
     rate = sums["sum_received"]["bits_per_second"]
     record(f"iperf3 TCP through the NAT, {direction}", rate / 1e6, "Mbit/s")
     assert rate > 1e6
 
 
 def test_udp_through_the_nat(nat: Between) -> None:
-    sums = iperf(nat, "198.51.100.2", "--udp", "--bitrate", "20M", "--length", "1200")
+    sums = iperf(nat, "--udp", "--bitrate", "20M", "--length", "1200")
     sent, lost = sums["sum"]["packets"], sums["sum"]["lost_percent"]
     record("iperf3 UDP through the NAT, 20 Mbit/s: lost", lost, "%")
     assert sent > 1000 and lost < 5

@@ -24,8 +24,8 @@ URL = f"http://{VIP}"
 
 
 def wait_until_healthy(lb: Balanced, since: float) -> float:
-    """Until all parts and queue pairs stay up for a while; how long after `since` that was not so for the last time."""
-    bad = since
+    """Until all parts and queue pairs stay up for a while; how long after `since` that began (or was seen)."""
+    bad = time.monotonic()
     while time.monotonic() < since + LONGEST:
         status = lb.up.status()
         if len(status.parts) < 4 or not healthy(status):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 from tests.up.figures import record
 from tests.up.load.examples import Between
-from tests.up.load.network import end
+from tests.up.load.iperf import measure, server
+from tests.up.load.network import end, mac_of, neighbour
 from tests.up.needed import TOGETHER, need
 
 from polysome.deploy.client import open_client
@@ -28,14 +30,15 @@ LONGEST = 15.0
 def traffic(at: Between) -> Iterator[None]:
     """UDP at a fixed rate in many flows, each with a bucket of its own."""
     folder = at.up.folder.parent
-    server = at.made.start(at.outside, "iperf3", "--server", log=folder / "spare-server.log")
     options = ("--udp", "--bitrate", f"{RATE // FLOWS}", "--parallel", f"{FLOWS}", "--length", "1200", "--time", "60")
-    client = at.made.start(at.inside, "iperf3", "--client", "198.51.100.2", *options, log=folder / "spare-client.log")
-    try:
-        yield
-    finally:
-        end(client)
-        end(server)
+    with server(at.made, at.outside, folder / "spare-server.log"):
+        client = at.made.start(
+            at.inside, "iperf3", "--client", "198.51.100.2", *options, log=folder / "spare-client.log"
+        )
+        try:
+            yield
+        finally:
+            end(client)
 
 
 def loads(at: Between) -> dict[str, Any]:
@@ -81,3 +84,19 @@ def test_payload_follows_what_may_be_used(nat: Between) -> None:
     record("spare bandwidth to a third: until payload had followed", fell + settled, "s")
     record("spare bandwidth back: until all buckets were back", back, "s")
     assert fell + settled < 2, f"three polls are {3 * POLL:g} s"
+
+
+def test_own_work_of_servers_passes_and_is_seen(nat: Between) -> None:
+    """From one server to the other over the switch; each knows the other's address by hand, as ARP is no traffic."""
+    first, second = (f"ps-nat-{name}" for name in ("memory1", "memory2"))
+    ips = {first: "198.19.255.16", second: "198.19.255.17"}
+    for place, other in ((first, second), (second, first)):
+        neighbour(place, "eth1", ips[other], mac_of(other, "eth1"))
+    wait_for(nat, "nothing goes on", lambda now: all(s.own < 1e6 for s in now.values()))
+    with server(nat.made, second, nat.up.folder.parent / "own.log"), ThreadPoolExecutor(1) as pool:
+        sums = pool.submit(measure, first, ips[second])
+        seen = wait_for(nat, "both have work of their own", lambda now: all(s.own > 1e6 for s in now.values()))
+        rate = sums.result()["sum_received"]["bits_per_second"]
+    record("iperf3 TCP between two RDMA servers, their own work", rate / 1e6, "Mbit/s")
+    record("until the controller saw own work", seen, "s")
+    assert rate > 1e6

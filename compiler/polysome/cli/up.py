@@ -106,6 +106,8 @@ def _built(bundle: Path, components: set[tuple[str, str]], stop: _Stop) -> dict[
 
     programs = {}
     stop.raises = True  # nothing was started yet
+    if stop.asked:
+        raise SystemExit(0)
     for place, target in sorted(components):
         print(f"building {target} (or taking it from the cache)", flush=True)
         programs[place, target] = component(bundle / place, target)
