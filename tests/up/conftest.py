@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,10 +11,14 @@ import pytest
 from tests.up.load.examples import EXAMPLES, Balanced, Between, balancer, between
 
 
+# One file for the whole machine, whatever $TMPDIR says, and whichever checkout the tests are of.
+LOCK = Path("/tmp/polysome-up.lock")
+
+
 @pytest.fixture(scope="package")
 def alone() -> Iterator[None]:
     """No other process has one of these deployments up."""
-    with (Path(tempfile.gettempdir()) / "polysome-up.lock").open("w") as file:
+    with LOCK.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

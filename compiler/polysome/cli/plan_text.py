@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from polysome.cli.findings_text import WIDTH, table
-from polysome.plan.model import Frames, Link, Parking, Plan
+from polysome.plan.groups import groups
+from polysome.plan.model import Frames, Link, Plan
 from polysome.plan.numbers import Number
 
 Row = tuple[str, Number]
@@ -88,38 +89,10 @@ def _whole(plan: Plan) -> list[str]:
 
 
 def _parking(plan: Plan) -> list[str]:
-    p = plan.parking
-    if p is None:
+    if plan.parking is None:
         return []
-    groups: list[list[str]] = [
-        _numbers("which packets", [("split above", p.threshold), ("split up to", p.longest)]),
-        _numbers(
-            "how long",
-            [("held", p.hold), ("queueing", p.queueing), ("being read", p.read), ("parked", p.parked)],
-        ),
-        _numbers(
-            "memory of each RDMA server",
-            [("cell", p.cell), ("path MTU", p.path_mtu), ("cells", p.cells), ("region", _region(p))],
-        ),
-        _numbers(
-            "switch",
-            [
-                ("slots", p.slots),
-                ("SRAM of slots", p.slot_blocks),
-                ("queue pairs of a server", p.queue_pairs),
-                ("buckets", p.buckets),
-                ("timeout", p.timeout),
-                ("recirculations", p.tries),
-                ("silence", p.silence),
-                ("sweep, every", p.sweep),
-            ],
-        ),
-    ]
-    return "\n\n".join("\n".join(group) for group in groups).split("\n")
-
-
-def _region(p: Parking) -> Number:
-    return Number(p.regions[0].bytes, "bytes", f"{p.cells.value} cells × {p.cell.value} B, on every server")
+    shown = ["\n".join(_numbers(title, rows)) for title, rows in groups(plan.parking)]
+    return "\n\n".join(shown).split("\n")
 
 
 def _servers(plan: Plan) -> list[str]:

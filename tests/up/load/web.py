@@ -77,12 +77,20 @@ def curl(namespace: str, url: str, *options: str, seconds: int = 20) -> str:
 
 @dataclass(frozen=True)
 class Wrk:
-    """What wrk measured; `errors`: of sockets and of answers that are no success."""
+    """What wrk measured. `sockets`: connections that failed or were reset; `late`: answers after its timeout; `bad`:
+    answers that are no success; `longest`: that an answer took, in s (not of late ones)."""
 
     requests: int
     rate: float
-    errors: int
+    sockets: int
+    late: int
+    bad: int
+    longest: float
     text: str
+
+    @property
+    def errors(self) -> int:
+        return self.sockets + self.late + self.bad
 
 
 def wrk(namespace: str, url: str, seconds: int, connections: int = 8) -> Wrk:
@@ -92,11 +100,13 @@ def wrk(namespace: str, url: str, seconds: int, connections: int = 8) -> Wrk:
 
 def wrk_result(text: str) -> Wrk:
     found = re.search(r"(\d+) requests in", text), re.search(r"Requests/sec:\s+([\d.]+)", text)
-    assert found[0] and found[1], text
+    longest = re.search(r"Latency +\S+ +\S+ +([\d.]+)(us|ms|s|m)\b", text)
+    assert found[0] and found[1] and longest, text
     sockets = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
-    errors = sum(map(int, sockets.groups())) if sockets else 0
-    return Wrk(int(found[0][1]), float(found[1][1]), errors + (int(bad[1]) if bad else 0), text)
+    *failed, late = map(int, sockets.groups()) if sockets else (0, 0)
+    seconds = float(longest[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}[longest[2]]
+    return Wrk(int(found[0][1]), float(found[1][1]), sum(failed), late, int(bad[1]) if bad else 0, seconds, text)
 
 
 class Capture:

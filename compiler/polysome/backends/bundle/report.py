@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from polysome.backends.bundle.inputs import Inputs
-from polysome.plan.model import Link, Parking
-from polysome.plan.numbers import Number, binary
-
-Row = tuple[str, Number]
+from polysome.plan.groups import groups
+from polysome.plan.model import Link
+from polysome.plan.numbers import binary
 
 
 def report_values(inputs: Inputs) -> dict[str, Any]:
@@ -28,7 +26,7 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
         "written": inputs.about["written"],
         "params": inputs.about["params"],
         "config": {name: len(rows) for name, rows in inputs.rows.items()},
-        "sizes": _numbers(plan.parking) if plan.parking is not None else [],
+        "sizes": groups(plan.parking) if plan.parking is not None else [],
         "shared": [("rate", plan.traffic.rate), ("mean packet", plan.traffic.mean), ("packets", plan.traffic.packets)],
         "servers": [
             ("cores of each NF server", plan.cores),
@@ -40,34 +38,6 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
         "site": design.site,
         "memory": _rdma(inputs),
     }
-
-
-def _numbers(p: Parking) -> Iterable[tuple[str, list[Row]]]:
-    """Groups of rows, as `polysome plan` prints them."""
-    return [
-        ("Which packets", [("split above", p.threshold), ("split up to", p.longest)]),
-        (
-            "How long",
-            [("held", p.hold), ("queueing", p.queueing), ("being read", p.read), ("parked", p.parked)],
-        ),
-        (
-            "Memory of each RDMA server",
-            [("cell", p.cell), ("path MTU", p.path_mtu), ("cells", p.cells)],
-        ),
-        (
-            "Switch",
-            [
-                ("slots", p.slots),
-                ("SRAM of slots", p.slot_blocks),
-                ("queue pairs of a server", p.queue_pairs),
-                ("buckets", p.buckets),
-                ("timeout", p.timeout),
-                ("recirculations", p.tries),
-                ("silence", p.silence),
-                ("sweep, every", p.sweep),
-            ],
-        ),
-    ]
 
 
 def _bar(link: Link) -> dict[str, Any]:

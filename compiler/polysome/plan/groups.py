@@ -1,0 +1,34 @@
+"""The numbers of parking as people read them: in groups, each number with what it is called."""
+
+from __future__ import annotations
+
+from polysome.plan.model import Parking
+from polysome.plan.numbers import Number
+
+Group = tuple[str, list[tuple[str, Number]]]
+
+
+def groups(p: Parking) -> list[Group]:
+    """Titles begin small."""
+    region = Number(p.regions[0].bytes, "bytes", f"{p.cells.value} cells × {p.cell.value} B, on every server")
+    return [
+        ("which packets", [("split above", p.threshold), ("split up to", p.longest)]),
+        ("how long", [("held", p.hold), ("queueing", p.queueing), ("being read", p.read), ("parked", p.parked)]),
+        (
+            "memory of each RDMA server",
+            [("cell", p.cell), ("path MTU", p.path_mtu), ("cells", p.cells), ("region", region)],
+        ),
+        (
+            "switch",
+            [
+                ("slots", p.slots),
+                ("SRAM of slots", p.slot_blocks),
+                ("queue pairs of a server", p.queue_pairs),
+                ("buckets", p.buckets),
+                ("timeout", p.timeout),
+                ("recirculations", p.tries),
+                ("silence", p.silence),
+                ("sweep, every", p.sweep),
+            ],
+        ),
+    ]
