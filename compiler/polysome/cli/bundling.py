@@ -17,13 +17,12 @@ from polysome.cli import common
 from polysome.cli.bundle_text import summary
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
 from polysome.cli.compare_text import config_rows, described
-from polysome.config.items import ConfigFileError, Rejected
 from polysome.ir import program as ir
 from polysome.plan.site import Site
 from polysome.plan.site_complete import complete
 from polysome.plan.site_config import SiteConfig, config_of
 from polysome.plan.site_file import open_site
-from polysome.syntax.diagnostics import Report, SpecError
+from polysome.syntax.diagnostics import SpecError
 
 
 @dataclass(frozen=True)
@@ -61,18 +60,10 @@ def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
 
 def _config(program: ir.Program, place: Site, site: Path, configs: Sequence[str]) -> SiteConfig:
     """The config; ends with code 2 if it is wrong, or if the site file lacks what only a bundle needs."""
-    report = Report()
-    try:
+    with common.right_files() as report:
         file = open_site(str(site), report)
         complete(place, report)
         return config_of(file, program, report, configs)
-    except ConfigFileError as error:
-        fail(COMMAND_LINE, str(error))
-    except Rejected:
-        common.show(report.diagnostics, report.sources)
-    except SpecError as error:
-        common.show(error.diagnostics, error.sources)
-    raise SystemExit(COMMAND_LINE)
 
 
 def _named(configs: Sequence[str]) -> dict[str, Path]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -87,16 +88,26 @@ def sited(path: Path, site: Path, params: Sequence[str], capacities: Sequence[st
     """The program, with the params that a site file gives, and that site; ends with code 2 if the file is wrong."""
     from polysome.plan.site_file import open_site, site_of
 
-    report = Report()
-    try:
+    with right_files() as report:
         file = open_site(str(site), report)
         places = {name: span for name, span in file.places.items() if name not in pairs("--param", params)}
         program = spec(path, [*file.params, *params], capacities, report, places)
         return program, site_of(file, program.ports, report)
+
+
+@contextmanager
+def right_files() -> Iterator[Report]:
+    """For what reads a site file and its config; ends with code 2 and all errors if something is wrong there."""
+    report = Report()
+    try:
+        yield report
     except ConfigFileError as error:
         fail(COMMAND_LINE, str(error))
     except Rejected:
         show(report.diagnostics, report.sources)
+        raise SystemExit(COMMAND_LINE) from None
+    except SpecError as error:
+        show(error.diagnostics, error.sources)
         raise SystemExit(COMMAND_LINE) from None
 
 

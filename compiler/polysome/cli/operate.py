@@ -125,26 +125,17 @@ def _blob(bundle: Path, configs: Sequence[str]) -> bytes:
     """The config as the NF reads it; ends with code 2 if it is wrong."""
     from polysome.backends.nf_cpp.config_blob import encode
     from polysome.cli.deployed import SITE, program_of
-    from polysome.config.items import ConfigFileError, Rejected
     from polysome.deploy.bundle import open_bundle
     from polysome.deploy.errors import DeployError
     from polysome.plan.site_config import config_of
     from polysome.plan.site_file import open_site
-    from polysome.syntax.diagnostics import Report, SpecError
 
-    report = Report()
     try:
         nf = open_bundle(bundle).nf
-        program = program_of(bundle, nf)
-        if program is None:
-            fail(COMMAND_LINE, f"{bundle / 'source'} has no spec of `{nf}`", "Name its bundle with --bundle FOLDER.")
-        return encode(program, config_of(open_site(str(bundle / SITE), report), program, report, configs).values)
     except DeployError as error:
         fail(error.code, str(error), error.mend)
-    except ConfigFileError as error:
-        fail(COMMAND_LINE, str(error))
-    except Rejected:
-        common.show(report.diagnostics, report.sources)
-    except SpecError as error:
-        common.show(error.diagnostics, error.sources)
-    raise SystemExit(COMMAND_LINE)
+    program = program_of(bundle, nf)
+    if program is None:
+        fail(COMMAND_LINE, f"{bundle / 'source'} has no spec of `{nf}`", "Name its bundle with --bundle FOLDER.")
+    with common.right_files() as report:
+        return encode(program, config_of(open_site(str(bundle / SITE), report), program, report, configs).values)
