@@ -78,8 +78,8 @@ def test_mistakes_are_told(folder: Path, arguments: tuple[str, ...], code: int, 
 
 
 def test_coverage_says_what_was_reached(folder: Path) -> None:
-    done = run("right.nf", "--coverage", "--seconds", "5", "--seed", "1")
+    done = run("right.nf", "--coverage", "--traces", "30", "--seed", "1")
     assert done.exit_code == 0, done.output
     assert "reached" in done.output
-    found = json.loads(run("right.nf", "--coverage", "--seconds", "5", "--seed", "1", "--json").output)
+    found = json.loads(run("right.nf", "--coverage", "--traces", "30", "--seed", "1", "--json").output)
     assert found

@@ -269,7 +269,7 @@ GENERATOR = (
     ),
     *of(
         _GENERATOR + "generate.py",
-        ("what was taken is not given back", Kind.leak, "nat", '            "        settle();",\n            "        return verdict;",\n', '            "        return verdict;",\n'),
+        ("what was taken is not given back", Kind.leak, "nat", '            "        });",\n            "        settle();",\n', '            "        });",\n'),
         ("the last map first", Kind.order, "firewall", "next_due(by); due < best)", "next_due(by); due <= best)"),
     ),
     *of(

@@ -56,7 +56,7 @@ def executable(example: str) -> Path:
             Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
             Path(folder, path).write_bytes(data)
         try:
-            return component(Path(folder, "switch", "soft"), f"{example}_switch", jobs=1)
+            return component(Path(folder, "switch", "soft"), f"{example}_switch")
         except BuildError as error:
             if "no gRPC for C++" in str(error):
                 pytest.skip("the soft switch needs gRPC: the Debian packages libgrpc++-dev, protobuf-compiler-grpc")
