@@ -50,6 +50,7 @@ class FakeSwitch(FakePart):
         self.program = program
         self.model = "software"
         self.ports: dict[int, pb.PortStatistics] = {}
+        self.drops: dict[str, int] = {}
         self.requests: list[pb.WriteRequest] = []
         self.slow = 0.0  # seconds between looking something up and answering
         self.restart()
@@ -114,7 +115,8 @@ class FakeSwitch(FakePart):
         return answer
 
     async def Statistics(self, request: pb.Nothing, call: Any) -> pb.SwitchStatistics:
-        return pb.SwitchStatistics(boot=self.boot, ports=list(self.ports.values()))
+        drops = [pb.Counter(name=name, value=value) for name, value in self.drops.items()]
+        return pb.SwitchStatistics(boot=self.boot, ports=list(self.ports.values()), drops=drops)
 
     def _do(self, update: pb.Update) -> None:
         what = update.WhichOneof("what")

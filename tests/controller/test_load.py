@@ -150,6 +150,28 @@ def test_links_and_drops_are_in_the_status(site: SiteMaker) -> None:
     asyncio.run(with_traffic(site, 5e7, scenario))
 
 
+def test_drops_are_lost_packets_only(site: SiteMaker) -> None:
+    """The switch's process counts all that ends in the program, also acknowledgements and sweeps; those are no loss."""
+
+    async def scenario() -> None:
+        async with site(polling=POLLING, ingressEvents=(*INGRESS_EVENTS, "ack", "swept")) as s:
+            s.switch.drops = {
+                **{"ingress: dropped by the program": 1234, "egress: dropped by the program": 56},
+                **{"queue full": 7, "egress: parser error": 1},
+            }
+            for pair, (name, count) in enumerate([("ack", 700), ("swept", 500), ("foreign_answer", 3), ("parked", 90)]):
+                s.switch.count("Ingress.events", s.changes["ingressEvents"].index(name) << 4 | pair, count)
+            await s.start()
+            wanted = {
+                **{"not for the VIP": 6, "switch: queue full": 7, "switch: egress: parser error": 1},
+                **{"switch: ingress.foreign_answer": 3},
+            }
+            await s.until(lambda: {drop.name: drop.value for drop in s.status().drops} == wanted)
+            assert {e.name: e.value for e in s.status().events}["ingress.swept"] == 500
+
+    asyncio.run(scenario())
+
+
 def test_forged_frames_are_told_once_in_a_while(site: SiteMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "QUIET", 0.4)
 

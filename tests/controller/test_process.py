@@ -50,7 +50,8 @@ def test_command_lines() -> None:
 @pytest.mark.parametrize(
     ("changes", "code", "text"),
     [
-        ({"tls": {"authority": "/nowhere/a.pem"}}, 2, "tls.authority: /nowhere/a.pem: No such file"),
+        ({"tls": {"authority": "/nowhere/a.pem"}}, 3, "tls.authority: /nowhere/a.pem: No such file"),
+        ({"tls": {}}, 2, "tls.authority: no file is named"),
         ({"config": "/nowhere/config.bin"}, 2, "`config`: /nowhere/config.bin"),
         ({"model": "tofino"}, 3, "the client of the switch's SDE is missing"),
         ({"listen": "192.0.2.1:1"}, 3, "cannot listen at 192.0.2.1:1"),

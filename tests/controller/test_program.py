@@ -65,3 +65,6 @@ def test_counters_and_meter_are_as_in_the_program(p4: Program) -> None:
     assert p4.counters[names.REQUESTS].kind == "PACKETS_AND_BYTES"
     assert names.FALLBACK in p4.meters
     assert set(names.FORGED) <= set(INGRESS_EVENTS)
+    events = {*(f"ingress.{name}" for name in INGRESS_EVENTS), *(f"egress.{name}" for name in EGRESS_EVENTS)}
+    assert set(names.LOST) <= events
+    assert events - set(names.LOST) >= {"ingress.ack", "ingress.down", "ingress.swept", "egress.resynchronised"}

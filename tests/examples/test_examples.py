@@ -17,6 +17,7 @@ from polysome.cli.main import app
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(p.parent.name for p in (ROOT / "examples").glob("*/*.nf"))
 GOLDEN = ROOT / "tests" / "golden" / "examples"
+WRITTEN = ("out.pcapng", "bundle")  # what the commands write, here in a folder of its own
 
 
 def commands(example: str) -> list[list[str]]:
@@ -39,12 +40,12 @@ def test_the_commands_of_the_readme_run(
     printed = []
     for arguments in commands(example):
         shown = " ".join(arguments)
-        out = tmp_path / "out.pcapng"
-        result = CliRunner().invoke(app, [str(out) if a == "out.pcapng" else a for a in arguments])
+        result = CliRunner().invoke(app, [str(tmp_path / a) if a in WRITTEN else a for a in arguments])
         assert result.exit_code == 0, result.output
-        printed.append(f"$ polysome {shown}\n{result.output.replace(str(out), 'out.pcapng')}")
+        output = re.sub(r"^wrote \d+ files", "wrote N files", result.output.replace(f"{tmp_path}/", ""))
+        printed.append(f"$ polysome {shown}\n{output}")
         if "out.pcapng" in arguments:
-            assert_right_checksums(out)
+            assert_right_checksums(tmp_path / "out.pcapng")
     golden(GOLDEN / f"{example}.txt", "\n".join(printed))
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.up.load.examples import EXAMPLES, Balanced, Between, balancer, between
 
-
 # One file for the whole machine, whatever $TMPDIR says, and whichever checkout the tests are of.
 LOCK = Path("/tmp/polysome-up.lock")
 
@@ -51,6 +50,13 @@ def firewall(
 def two(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Between]:
     """Two NF servers."""
     with around_firewall("firewall_two", tmp_path_factory.mktemp("two")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def slow(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Between]:
+    """RDMA servers whose links are soon full."""
+    with around_firewall("firewall_slow", tmp_path_factory.mktemp("slow")) as found:
         yield found
 
 

@@ -96,7 +96,7 @@ def _servers(status: pb.ControllerStatus) -> Iterator[Metric]:
 
 def _queue_pairs(status: pb.ControllerStatus) -> Iterator[Metric]:
     states = GaugeMetricFamily("polysome_queue_pairs", "Queue pairs by state", labels=["server", "state"])
-    restores = CounterMetricFamily("polysome_restores", "Queue pairs brought up", labels=["server"])
+    restores = CounterMetricFamily("polysome_restores", "Queue pairs brought up again", labels=["server"])
     for server in sorted({pair.server for pair in status.queue_pairs}):
         own = [pair for pair in status.queue_pairs if pair.server == server]
         for state in ("up", "draining", "waiting"):

@@ -18,7 +18,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from polysome_controller import control_pb2 as pb
-from polysome_controller.errors import ConfigurationError, Refused, Unreachable, Untrusted
+from polysome_controller.errors import ConfigurationError, EnvironmentProblem, Refused, Unreachable, Untrusted
 
 MOST_BYTES = 64 << 20  # of a message: an NF's config may be large
 CHANNEL_OPTIONS = [
@@ -44,13 +44,17 @@ class Credentials:
 
     @classmethod
     def load(cls, tls: pb.Tls) -> Credentials:
+        """ConfigurationError if a file is not named, EnvironmentProblem if one cannot be read."""
         texts = []
         for what in ("authority", "certificate", "key"):
             path = getattr(tls, what)
+            if not path:
+                raise ConfigurationError(f"tls.{what}: no file is named")
             try:
                 texts.append(Path(path).read_bytes())
             except OSError as error:
-                raise ConfigurationError(f"tls.{what}: {path or 'no file is named'}: {error.strerror}") from error
+                text = f"tls.{what}: {path}: {error.strerror}; deploy/certificates.sh of the bundle makes certificates"
+                raise EnvironmentProblem(text) from error
         return cls(*texts)
 
     def client(self) -> grpc.ChannelCredentials:

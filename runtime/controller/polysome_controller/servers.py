@@ -26,9 +26,11 @@ CLEARED_PER_SECOND = 1 << 28  # bytes, at least, when an agent fills its region
 
 @dataclass
 class PairStatus:
-    """`state`: "up", "draining", "waiting"; `seen_up`: when it was so last (seconds), as far as this process knows."""
+    """`state`: "up", "draining", "waiting"; `been_up`: ever, also when an earlier process had it; `restores`: how often
+    it came up again; `seen_up`: when it was up last (seconds), as far as this process knows."""
 
     state: str = "waiting"
+    been_up: bool = False
     restores: int = 0
     reason: str = ""
     seen_up: float = -math.inf
@@ -76,7 +78,9 @@ class Server:
         self._clear = False
         self._retry = FIRST_RETRY
         for pair in self.pairs:
-            if len(context.state.pairs[pair].numbers) == 1:  # two: the last process ended while it restored it
+            numbers = context.state.pairs[pair].numbers
+            self.status[pair].been_up = bool(numbers)
+            if len(numbers) == 1:  # two: the last process ended while it restored it
                 self.status[pair].state = "up"
 
     @property
@@ -211,8 +215,9 @@ class Server:
         self.rounds += 1
         for pair in pairs:
             rows[pair].numbers = rows[pair].numbers[-1:]
-            self.status[pair].state = "up"
-            self.status[pair].restores += 1
+            status = self.status[pair]
+            status.restores += 1 if status.been_up else 0
+            status.state, status.been_up = "up", True
             self.seen_up(pair)
         self._known.mac = int.from_bytes(self._registration.mac, "big")
         self._context.store.save()

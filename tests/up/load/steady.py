@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from tests.up.load.network import Network, end, run
@@ -21,10 +22,9 @@ LONGEST = 600  # s; it is told to end before
 
 
 class Steady:
-    """Requests with a body. `result` once it has ended."""
+    """Requests with a body."""
 
     def __init__(self, made: Network, client: str, url: str, servers: tuple[Server, ...], folder: Path) -> None:
-        self.result: Wrk | None = None
         self._client, self._servers, self._log = client, servers, folder / "wrk.log"
         script = folder / "body.lua"
         script.write_text(f'wrk.method = "POST"\nwrk.body = string.rep("x", {BODY})\n')
@@ -49,14 +49,14 @@ class Steady:
     def pause(self, since: float) -> float:
         """The longest time without an answer from any server, in s; of what began after `since`, or lasted then."""
         times = [*self._answers, time.monotonic()]
-        return max(after - before for before, after in zip(times, times[1:]) if after >= since)
+        return max(after - before for before, after in pairwise(times) if after >= since)
 
     def wait_for_all(self, since: float, longest: float) -> float:
         """Until each connection has received something after `since`; how long after `since` that was, in s."""
         while (now := time.monotonic()) < since + longest:
-            shown = run(self._client, "ss", "-Htin", "state", "established", "( dport = :80 )")
-            silent = [int(text) / 1000 for text in re.findall(r"\blastrcv:(\d+)", shown)]
-            if len(silent) == CONNECTIONS and all(seconds < now - since for seconds in silent):
+            shown = run(self._client, "ss", "-HOtin", "state", "established", "( dport = :80 )")
+            lines = [line for line in shown.splitlines() if "bytes_received:" in line]
+            if len(lines) == CONNECTIONS and all(_silent(line) < now - since for line in lines):
                 return now - since
             assert self._process.poll() is None, self._log.read_text()
             time.sleep(0.02)
@@ -69,8 +69,15 @@ class Steady:
         self._watch.join()
         return code
 
-    def read(self) -> Wrk:
+    def result(self) -> Wrk:
+        """Once it has ended."""
         return wrk_result(self._log.read_text())
+
+
+def _silent(line: str) -> float:
+    """For how long ss says that nothing was received, in s."""
+    found = re.search(r"\blastrcv:(\d+)", line)
+    return int(found[1]) / 1000 if found else 0.0
 
 
 @contextmanager
@@ -84,4 +91,3 @@ def steady(made: Network, client: str, url: str, servers: tuple[Server, ...], fo
     finally:
         code = found.end()
     assert code == 0, "wrk did not end as it should"
-    found.result = found.read()
