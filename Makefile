@@ -25,7 +25,7 @@ endif
 
 .PHONY: help
 help: ## List the targets (this text)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=...     the Python to use, 3.11 or newer'
 	@echo '  ARGS=...       more arguments for pytest (test, pytest, golden) or the benchmark (bench)'
@@ -49,10 +49,19 @@ test: lint types pytest ## Run everything that must pass: lint, types, then the 
 pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
 ifeq ($(strip $(ARGS)),)
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
-	@$(BIN)/python -m pytest -q -n auto --dist loadgroup -m slow
+	@$(MAKE) --no-print-directory -j2 --output-sync=target slow-tests deployment-tests
 else
 	@$(BIN)/python -m pytest -q $(ARGS)
 endif
+
+# These two run beside each other: deployments mostly wait, and there is one at a time on a machine.
+.PHONY: slow-tests
+slow-tests: $(READY) ## Run the slow tests, but those of deployments
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --ignore tests/up
+
+.PHONY: deployment-tests
+deployment-tests: $(READY) ## Run the tests of whole deployments; they need root
+	@$(BIN)/python -m pytest -q tests/up
 
 .PHONY: lint
 lint: check-format ## Check style and format with ruff

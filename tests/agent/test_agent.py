@@ -156,7 +156,11 @@ def test_it_serves_again_after_a_broken_link(client: Client, switch: SwitchEnd, 
     assert switch.read(pair.number, pair.psn, 0, 64).opcode == roce.RESPONSE
 
 
-def test_a_lost_interface_ends_it(agent: Agent, client: Client, cable: Cable) -> None:
+@pytest.mark.parametrize("down_before", [False, True])
+def test_a_lost_interface_ends_it(agent: Agent, client: Client, cable: Cable, down_before: bool) -> None:
+    if down_before:
+        run("ip", "-n", cable.server, "link", "set", "dev", "server0", "down")
+        wait_until(lambda: not client.call("Health").link)
     run("ip", "-n", cable.server, "link", "delete", "dev", "server0")
     assert agent.process.wait(timeout=10) == 3
     assert "the interface server0 is gone" in agent.said()

@@ -8,8 +8,8 @@ import pytest
 
 from polysome.deploy.needs import missing
 
-# One worker has them all: they use the same deployments, and the machine. What is built at first may take minutes.
-TOGETHER = [pytest.mark.slow, pytest.mark.xdist_group("up"), pytest.mark.timeout(900)]
+# What is built at first may take minutes.
+DEPLOYED = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def need(*programs: str) -> None:

@@ -7,10 +7,10 @@ import json
 from tests.up.figures import record
 from tests.up.load.examples import VIP, Balanced
 from tests.up.load.web import Capture, curl, digest, random_file, wrk
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 
 need("nginx", "wrk", "curl", "tcpdump", "nft")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 
 def test_every_server_is_asked_and_answers(lb: Balanced) -> None:

@@ -11,10 +11,10 @@ from tests.up.load.examples import Between
 from tests.up.load.iperf import measure, server
 from tests.up.load.network import run
 from tests.up.load.web import Capture, curl, digest, random_file, wrk
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 
 need("nginx", "wrk", "curl", "iperf3", "tcpdump")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 SIZE = 20_000_000
 

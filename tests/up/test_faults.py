@@ -12,10 +12,10 @@ from tests.up.load.examples import VIP, Balanced
 from tests.up.load.healthy import LONGEST, wait_until_healthy
 from tests.up.load.network import ip
 from tests.up.load.uploads import check_kept, uploads
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 
 need("nginx", "curl", "nft")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 URL = f"http://{VIP}"
 

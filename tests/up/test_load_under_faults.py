@@ -13,10 +13,10 @@ from tests.up.load.healthy import LONGEST, wait_until_healthy
 from tests.up.load.network import ip
 from tests.up.load.steady import Steady, steady
 from tests.up.load.web import Wrk
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 
 need("nginx", "wrk", "nft", "ss")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 URL = f"http://{VIP}/who"
 CARRIES_ON = 1.0  # s: longer than any pause on a loaded machine while nothing that carries packets is away

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.up.load.examples import EXAMPLES, VIP, Balanced
 from tests.up.load.web import curl
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 from tests.up.running import polysome
 
 need("nginx", "curl", "nft")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 BACKEND = 'backends = [{ ip = "10.0.1.2", mac = "02:00:00:00:0b:02", uplink = "servers" }]\n'
 

@@ -14,14 +14,14 @@ from tests.up.figures import record
 from tests.up.load.examples import Between
 from tests.up.load.iperf import measure, server
 from tests.up.load.network import end, mac_of, neighbour
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 
 from polysome.deploy.client import open_client
 from polysome.deploy.find import endpoint_in
 from polysome.deploy.messages import control
 
 need("iperf3")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 POLL = 0.1  # s, [controller] poll of the site
 RATE, FLOWS = 48_000_000, 24  # bit/s in all

@@ -8,11 +8,11 @@ import re
 import pytest
 from tests.up.load.examples import VIP, Balanced
 from tests.up.load.web import curl
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 from tests.up.running import polysome
 
 need("nginx", "curl", "nft")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 
 @pytest.mark.parametrize("port", [40_001, 40_002, 40_003])

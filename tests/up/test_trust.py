@@ -8,10 +8,10 @@ from typing import Any
 from tests.up.load.examples import VIP, Balanced
 from tests.up.load.forged import edits, roce, send
 from tests.up.load.web import curl
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 
 need("nginx", "curl", "nft")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 SWITCH_IP = bytes([198, 19, 255, 254])
 INSIDE = ("memory1", "memory2", "servers")

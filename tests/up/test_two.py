@@ -12,11 +12,11 @@ from pathlib import Path
 from tests.up.figures import record
 from tests.up.load.examples import Between
 from tests.up.load.web import curl, wrk
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 from tests.up.running import polysome
 
 need("nginx", "wrk", "curl")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 URL = "http://10.1.0.3/who"
 LONGEST = 20.0

@@ -18,14 +18,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.up.needed import TOGETHER, need
+from tests.up.needed import DEPLOYED, need
 from tests.up.running import POLYSOME, Up, polysome
 from tests.up.small_bundle import write
 
 from polysome.deploy import run
 
 need("setpriv")
-pytestmark = TOGETHER
+pytestmark = DEPLOYED
 
 # Namespaces and /run/polysome are the machine's: no other run of these tests has these names.
 NF, SHARED = f"small{os.getpid()}", f"shared{os.getpid()}"

@@ -88,7 +88,7 @@ class SoftDevice final : public Device {
     }
 
     int descriptor() const override { return interface_.descriptor(); }
-    uint64_t next() const override { return responder_->next(); }
+    uint64_t next() const override { return std::min(responder_->next(), look_at_); }
 
     void work(uint64_t now) override {
         const auto emit = [this](std::span<const uint8_t> frame) { interface_.send(frame); };
@@ -98,12 +98,19 @@ class SoftDevice final : public Device {
             responder_->receive({arrivals_[i].data, arrivals_[i].size}, now, emit);
         }
         interface_.flush();
-        // Woken for no frame: perhaps because there is no interface any more, to which the socket would never return.
-        if (taken == 0 && !station_.present()) throw Failure(3, "the interface " + station_.name() + " is gone");
+        if (taken == 0) look(now);
     }
 
   private:
     static_assert(never == polysome::NEVER);
+    static constexpr uint64_t look_every = 100'000'000;  ///< ns, while the interface is down
+
+    /// Woken for no frame: perhaps there is no interface any more, to which the socket would never return. One that is
+    /// deleted goes down first, and the socket says so only then; so one that is down is looked at again.
+    void look(uint64_t now) {
+        if (!station_.present()) throw Failure(3, "the interface " + station_.name() + " is gone");
+        look_at_ = station_.running() ? never : now + look_every;
+    }
 
     std::unique_ptr<rdma::Responder> made(const Settings& settings) const {
         try {
@@ -177,6 +184,7 @@ class SoftDevice final : public Device {
     uint32_t next_number_;
     std::vector<uint32_t> starts_;  ///< PSN of each pair's last reset
     uint64_t lost_ = 0;
+    uint64_t look_at_ = never;
     std::array<Arrival, host::Interface::batch> arrivals_;
 };
 
