@@ -49,12 +49,15 @@ test: lint types pytest ## Run everything that must pass: lint, types, then the 
 pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
 ifeq ($(strip $(ARGS)),)
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
-	@$(MAKE) --no-print-directory -j2 --output-sync=target slow-tests deployment-tests
+	@mkdir -p $(OUT)
+	@$(MAKE) --no-print-directory deployment-tests >$(OUT)/deployment-tests.txt 2>&1 & deployed=$$!; \
+	$(MAKE) --no-print-directory slow-tests; slow=$$?; \
+	wait $$deployed; deployed=$$?; cat $(OUT)/deployment-tests.txt; exit $$((slow || deployed))
 else
 	@$(BIN)/python -m pytest -q $(ARGS)
 endif
 
-# These two run beside each other: deployments mostly wait, and there is one at a time on a machine.
+# `pytest` has these two beside each other: deployments mostly wait, and there is one at a time on a machine.
 .PHONY: slow-tests
 slow-tests: $(READY) ## Run the slow tests, but those of deployments
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --ignore tests/up
