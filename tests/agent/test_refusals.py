@@ -95,11 +95,12 @@ def test_an_older_change_is_refused(older: tuple[int, int], agent: Agent, client
     assert state(client) == before
 
 
-def test_a_new_epoch_begins_its_own_numbers(client: Client) -> None:
+def test_a_new_epoch_begins_its_own_numbers(agent: Agent, client: Client) -> None:
     boot = state(client).boot
     client.call("Clear", lease=lease(5, 7), boot=boot)
     client.call("Clear", lease=lease(6, 1), boot=boot)
     client.call("Clear", lease=lease(6, 2), boot=boot)
+    assert not refused(agent)
 
 
 def test_what_is_meant_for_another_process_is_refused(agent: Agent, client: Client) -> None:

@@ -167,7 +167,7 @@ SHAPED = """use net.l4;
 nf shaped {
   port a, b;
   relevant flow, ipv4.ttl else drop "other";
-  schedule { class flow; shape 800Kbps, 1000B; classes 4; idle 1s; buffer 64KB; queue 32KB; when full drop; }
+  schedule { class flow; shape 40Kbps, 1000B; classes 4; idle 9s; buffer 64KB; queue 32KB; when full drop; }
   on packet from a { ipv4.ttl = 9; send b; }
 }
 """
@@ -178,17 +178,17 @@ def test_what_the_schedule_holds_leaves_on_time(tls: Path, cable: hosts.Cable, t
 
     spec = written(tmp_path, SHAPED)
     with hosts.running(hosts.built(spec.program), tmp_path, cable.far, b"", tls) as host:
-        packet = udp("10.0.0.1", "10.0.0.2", 1, 2, bytes(958))  # 1000 bytes: 10 ms at 800 kbit/s
+        packet = udp("10.0.0.1", "10.0.0.2", 1, 2, bytes(958))  # 1000 bytes: 200 ms at 40 kbit/s
         assert host.attempt(0, packet).delay == 0
         mac, start, came = cable.mac(), time.monotonic(), []
         for _ in range(5):
             cable.socket.send(whole(mac, 0, packet))
         hosts.until(lambda: host.counters()["frames in"] == 5)
         said = host.attempt(0, packet)
-        assert said.sent and said.packet[22] == 9 and 0 < said.delay <= 50_000_000
+        assert said.sent and said.packet[22] == 9 and 0 < said.delay <= 1_000_000_000
         assert host.statistics().held > 0
         for _ in range(5):
             assert packet_of(cable.take(1)[0]) == said.packet
             came.append(time.monotonic() - start)
-        assert 0.040 <= came[4] < 0.060, came
+        assert came[4] >= 0.8, came
         assert host.statistics().held == 0
