@@ -93,14 +93,19 @@ bench-run: $(READY) ## Measure `polysome run` against reading the same capture w
 	@$(BIN)/python tests/bench/bench_run.py $(ARGS)
 
 .PHONY: campaign
-campaign: $(READY) ## Test every example for a minute, with coverage of its lines; ARGS='--seed 7' goes on elsewhere
+campaign: $(READY) ## Test every example for a minute, with coverage of its lines and its P4; ARGS='--seed 7' goes on elsewhere
 	@for spec in examples/*/*.nf; do \
 	    $(BIN)/polysome test "$$spec" --seconds 60 --out $(OUT)/counterexamples --database $(OUT)/failed $(ARGS) && \
-	    $(BIN)/polysome test "$$spec" --coverage --seconds 60 | tail -3 || exit 1; \
+	    $(BIN)/polysome test "$$spec" --coverage --seconds 60 | tail -3 && \
+	    $(BIN)/polysome test "$$spec" --coverage --engine system --seconds 60 | head -7 || exit 1; \
 	done
 
+.PHONY: proofs
+proofs: $(READY) ## Prove the switch's program of every example, for every chip and everything that may be carried
+	@$(BIN)/python -m tests.prove.every
+
 .PHONY: mutants
-mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first', ARGS=native or ARGS=system tries some
+mutants: $(READY) ## Try every seeded fault and say which property catches it (takes an hour); ARGS='nat: --first', ARGS=native or ARGS=system tries some, ARGS=prove those of the emitted P4
 	@$(BIN)/python -m tests.properties.mutants.report $(ARGS)
 
 .PHONY: golden

@@ -1,4 +1,9 @@
-"""What all tests share: golden files."""
+"""What all tests share: golden files, and that what is random in them is the same every time.
+
+A test that gates is no lottery: Hypothesis draws from a seed that follows from the test itself, remembers nothing
+between runs, looks at no clock, and does not shrink. `--hypothesis-profile mend` shrinks, for who mends what failed.
+Exploring is done by `make campaign`; what it finds becomes a fixed test.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
+
+settings.register_profile(
+    "gate",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[check for check in HealthCheck if check is not HealthCheck.filter_too_much],
+    print_blob=False,
+)
+settings.register_profile(
+    "mend", settings.get_profile("gate"), phases=(Phase.explicit, Phase.generate, Phase.shrink, Phase.explain)
+)
+settings.load_profile("gate")
+# Constants of all modules that are imported by then would be drawn too: it would matter what a worker ran before.
+providers._get_local_constants = providers.Constants  # type: ignore[attr-defined]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -95,7 +95,7 @@ def test_the_wheel_names_its_command_and_what_it_needs(installed: Path) -> None:
     metadata = (info / "METADATA").read_text()
     assert "License-Expression: Apache-2.0" in metadata and "Requires-Python: >=3.11" in metadata
     needs = set(re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.M))
-    language = {"antlr4-python3-runtime", "hypothesis", "rich", "jinja2", "siphash24", "typer"}
+    language = {"antlr4-python3-runtime", "hypothesis", "rich", "jinja2", "siphash24", "typer", "z3-solver"}
     assert needs == language | {"grpcio", "prometheus-client", "protobuf", "pydantic"}
 
 

@@ -146,7 +146,8 @@ class FieldsHost {
             Outcome& outcome = watch->outcome;
             if (!watch->happened) {
                 outcome.delay = time - watch->since;
-                outcome.packet.assign(answer.begin() + Tag::head, answer.end());
+                const std::span<const uint8_t> packet = Tag::packet(answer);
+                outcome.packet.assign(packet.begin(), packet.end());
             }
             watch->happened = true;
             outcome.ports |= (port & Tag::port_set) != 0 ? port & ~Tag::port_set : uint64_t{1} << port;
@@ -195,8 +196,7 @@ class FieldsHost {
         frame[12] = Tag::ether_type >> 8;
         frame[13] = Tag::ether_type & 0xff;
         frame[Tag::link] = Tag::version << 4 | Tag::whole;
-        frame[Tag::link + 8] = static_cast<uint8_t>(packet.size() >> 8);
-        frame[Tag::link + 9] = static_cast<uint8_t>(packet.size());
+        Tag::set_length(frame.data(), packet.size());
         Tag::set_port(frame.data(), port);
         std::copy(packet.begin(), packet.end(), frame.begin() + Tag::head);
         return frame;

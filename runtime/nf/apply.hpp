@@ -162,7 +162,7 @@ void update(const Protocols& protocols, const Packet& p, size_t position, const 
     const uint16_t old = load<uint16_t>(out + at);
     if (shape.zero_is_none && old == 0) return;
     uint16_t value = updated(old, difference.total);
-    if (shape.zero_is_none && value == 0) value = 0xffff;
+    if (shape.never_zero && value == 0) value = 0xffff;
     write_whole(out, at, value, changes);
 }
 

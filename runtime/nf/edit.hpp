@@ -91,15 +91,14 @@ SumChange overwrite_bits(uint8_t* at, unsigned shift, T mask, T value) {
     return overwrite<T, N>(at, static_cast<T>((before & ~mask) | (static_cast<T>(value << shift) & mask)));
 }
 
-/// Brings the checksum at `at` up to date (RFC 1624, equation 3). `zero_is_none`: 0 says that there is none, and stays
-/// (RFC 768).
-template <bool zero_is_none>
+/// Brings the checksum at `at` up to date (RFC 1624, equation 3). The kinds: ChecksumShape.
+template <bool zero_is_none, bool never_zero>
 SumChange update_checksum(uint8_t* at, SumChange change) {
     if (!change.any) return {};
     const auto old = load<uint16_t>(at);
     if (zero_is_none && old == 0) return {};
     uint16_t value = updated(old, change.difference);
-    if (zero_is_none && value == 0) value = 0xffff;
+    if (never_zero && value == 0) value = 0xffff;
     store(at, value);
     return {int64_t{value} - old, value != old};
 }

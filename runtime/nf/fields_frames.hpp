@@ -7,9 +7,10 @@
 ///   - fields frame (0): the fields of the class, as analysis/layout.py packs them; `port` is the logical port it came
 ///     in at, `length` the packet's length, in bytes, as its network header claims it;
 ///   - its answer, the edits frame (0): the same tag but for `port`, and all edits of the class;
-///   - whole frame (WHOLE): the whole packet; its answer: the same tag but for `port`, and the packet as it leaves;
+///   - whole frame (WHOLE): the whole packet; its answer: the same tag but for `port` and `length`, which is the
+///     packet's as it leaves, and that packet;
 ///   - own frame (OWN): a packet that the NF made, of `length` bytes;
-/// and zeros up to 60 bytes. `port` of an answer is the verdict: the logical port, or for several 0x8000 | their mask
+/// and zeros up to 60 bytes. So every answer says how long what leaves is. `port` of an answer is the verdict: the logical port, or for several 0x8000 | their mask
 /// (bit i: port i). Answers go back to the Ethernet address that the frame came from. A dropped packet has none.
 ///
 /// Who drives Machine<FieldsNf<Nf>, Sink>, or Sharded, gives it only frames that Tag::accepts, as arrivals at the port
@@ -63,6 +64,14 @@ struct Tag {
     static void set_port(uint8_t* frame, uint16_t port) {
         frame[link + 10] = static_cast<uint8_t>(port >> 8);
         frame[link + 11] = static_cast<uint8_t>(port);
+    }
+    static void set_length(uint8_t* frame, size_t length) {
+        frame[link + 8] = static_cast<uint8_t>(length >> 8);
+        frame[link + 9] = static_cast<uint8_t>(length);
+    }
+    /// The packet in the answer to a whole frame, or in an own frame, as FieldsNf makes them: without the zeros behind.
+    static std::span<const uint8_t> packet(std::span<const uint8_t> answer) {
+        return answer.subspan(head, length(answer.data()));
     }
 };
 
@@ -148,6 +157,7 @@ class FieldsNf : public Nf {
             uint8_t* const out = room(frame, p.frame_size, size);
             if (out + Tag::head != rest.data()) std::memcpy(out + Tag::head, rest.data(), rest.size());
             std::fill(out + end, out + size, uint8_t{0});
+            Tag::set_length(out, rest.size());
             return sealed(out, size, p.answer);
         }
         if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
@@ -170,8 +180,7 @@ class FieldsNf : public Nf {
         answer_[12] = Tag::ether_type >> 8;
         answer_[13] = Tag::ether_type & 0xff;
         answer_[Tag::link] = Tag::version << 4 | Tag::own;
-        answer_[Tag::link + 8] = static_cast<uint8_t>(packet.size() >> 8);
-        answer_[Tag::link + 9] = static_cast<uint8_t>(packet.size());
+        Tag::set_length(answer_.data(), packet.size());
         Tag::set_port(answer_.data(), port);
         std::copy(packet.begin(), packet.end(), answer_.begin() + Tag::head);
         return answer_;

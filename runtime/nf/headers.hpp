@@ -13,12 +13,14 @@ namespace polysome {
 /// What the value of a `length(...)` field is, from the bytes of its header and of what follows it.
 using LengthOf = uint64_t (*)(uint64_t header, uint64_t rest);
 
-/// A checksum field: RFC 1071 over these parts.
+/// A checksum field: RFC 1071 over these parts. `zero_is_none`: 0 says that there is none, and stays (RFC 768).
+/// `never_zero`: an update whose result is 0 makes it ffff, which is right whatever is covered; 0 is wrong for zeros.
 struct ChecksumShape {
     bool pseudo = false;
     bool header = false;
     bool rest = false;
     bool zero_is_none = false;
+    bool never_zero = false;
 };
 
 /// A field: `offset` and `width` in bits from the header's first byte; `width` 0 is a `rest` field.

@@ -110,13 +110,12 @@ inline uint32_t same_from(const Leaving& leaving, const Arrived& arrived) {
 /// One checksum of a header that was there before: updated by what changed under it.
 inline void update(const Leaving& leaving, const Arrived& arrived, uint32_t position, const FieldShape& f) {
     const Segment& segment = leaving[position];
-    const bool zero_is_none = f.checksum->zero_is_none;
     const uint16_t value = static_cast<uint16_t>(leaving.get(segment, f));
-    if (zero_is_none && value == 0) return;
+    if (f.checksum->zero_is_none && value == 0) return;
     const Covered now(leaving, position, f), was(arrived, segment.before, f);
     if (now == was) return;
     const uint16_t found = updated(value, int64_t{now.sum().value()} - int64_t{was.sum().value()});
-    leaving.set(segment, f, zero_is_none && found == 0 ? 0xffff : found);
+    leaving.set(segment, f, f.checksum->never_zero && found == 0 ? 0xffff : found);
 }
 
 /// Innermost first: new headers' are computed (or none), others' updated.

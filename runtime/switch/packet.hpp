@@ -51,7 +51,7 @@ class PacketPool {
 
     Packet* copy(std::span<const std::uint8_t> bytes) {
         Packet* p = make(static_cast<std::uint32_t>(bytes.size()));
-        std::memcpy(p->data, bytes.data(), bytes.size());
+        if (!bytes.empty()) std::memcpy(p->data, bytes.data(), bytes.size());  // the data of no bytes may be null
         return p;
     }
 

@@ -5,6 +5,7 @@
 //   length_extra        what egress pkt_length counts more than the frame that came to ingress
 //   mirror_length_extra what it counts more than mirror header and copied bytes, for a mirror copy
 //   mirror_cuts_header  whether a session's max_length includes the mirror header
+//   mirror_cuts_fcs     how many bytes of an FCS it includes
 // The caller keeps time: it calls advance(next()) until that is later than what it does next, then receive().
 #pragma once
 
@@ -259,8 +260,8 @@ class Switch final : public RevocableDriver {
         const Session& session = sessions_[asked.session];
         const std::uint32_t most =
             std::min(session.max_length == 0 ? longest_frame : session.max_length, longest_frame);
-        const std::uint32_t room =
-            Program::mirror_cuts_header ? most - std::min<std::uint32_t>(most, asked.size) : most;
+        const std::uint32_t counted = (Program::mirror_cuts_header ? asked.size : 0u) + Program::mirror_cuts_fcs;
+        const std::uint32_t room = most - std::min(most, counted);
         const std::uint32_t bytes = std::min(p->size, room);
         Packet* copy = pool_.make(asked.size + bytes);
         std::memcpy(copy->data, asked.header, asked.size);

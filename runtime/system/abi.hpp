@@ -5,7 +5,8 @@
 /// thread at a time. Times are ns, rates bit/s. What the caller's structs point to is copied.
 ///
 /// Arrivals are those of host/library.hpp. `port` is a logical port, or 0x4000 | server for a frame that the server's
-/// own host sends, or 0x8000 for one that the NF's host sends beside the NF. Records: records.hpp. Report: report.hpp.
+/// own host sends, or 0x8000 for one that the NF's host sends beside the NF, or 0xc000 | port of the switch for one that
+/// comes in there without a link. Records: records.hpp. Report: report.hpp.
 #pragma once
 
 #include <concepts>
@@ -104,6 +105,25 @@ int read_register(void* handle, const char* name, size_t index, const char* fiel
                            [&](Object& object) { *value = object.system.device().read_register(name, index, field); });
 }
 
+template <class Object>
+int write_register(void* handle, const char* name, size_t index, const char* field, uint64_t value) {
+    return guarded<Object>(
+        handle, [&](Object& object) { object.system.device().write_register(name, index, value, field); });
+}
+
+/// What of the switch's program was reached, if that is counted.
+template <class Object>
+size_t coverage(void* handle, const uint64_t** counts) {
+    auto& program = static_cast<Object*>(handle)->system.device().program();
+    if constexpr (requires { program.coverage(); }) {
+        const auto found = program.coverage().counts();
+        *counts = found.data();
+        return found.size();
+    }
+    *counts = nullptr;
+    return 0;
+}
+
 }  // namespace polysome::system
 
 /// Defines the library's functions for a switch and an NF. `Object`: a SystemObject.
@@ -171,5 +191,14 @@ int read_register(void* handle, const char* name, size_t index, const char* fiel
     }                                                                                                                \
     int polysome_system_register(void* handle, const char* name, size_t index, const char* field, uint64_t* value) { \
         return polysome::system::read_register<polysome::system::LibraryObject>(handle, name, index, field, value);  \
+    }                                                                                                                \
+    /* So that a run begins close to where a number wraps. */                                                        \
+    int polysome_system_set_register(void* handle, const char* name, size_t index, const char* field,                \
+                                     uint64_t value) {                                                               \
+        return polysome::system::write_register<polysome::system::LibraryObject>(handle, name, index, field, value); \
+    }                                                                                                                \
+    /* How often each outcome of the program happened (switch/coverage.hpp); valid until the next call. */           \
+    size_t polysome_system_coverage(void* handle, const uint64_t** counts) {                                         \
+        return polysome::system::coverage<polysome::system::LibraryObject>(handle, counts);                          \
     }                                                                                                                \
     }

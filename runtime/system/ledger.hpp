@@ -71,9 +71,19 @@ class Ledger {
     }
     /// The NF is about to decide about the packet (all ones: about a frame without one); the number of the decision.
     uint64_t decides(uint64_t packet) {
-        decisions_.push_back(packet);
+        decisions_.push_back({packet, 0});
         if (packet != no_number) reached(Mark::of(Mark::packet, packet), Step::decided);
         return decisions_.size() - 1;
+    }
+    /// The NF's answer to a decision, or a packet that it made: how long the packet is that leaves.
+    void sends(uint64_t mark, uint16_t length) {
+        const uint64_t number = Mark::number(mark);
+        if (Mark::kind(mark) == Mark::decision) {
+            decisions_[number].length = length;
+        } else {
+            made_.resize(number + 1);
+            made_[number] = length;
+        }
     }
     void dropped(uint64_t decision) {
         if (Packet* packet = of(Mark::of(Mark::decision, decision))) packet->dropped = true;
@@ -102,9 +112,20 @@ class Ledger {
             case Mark::packet:
                 return Mark::number(mark);
             case Mark::decision:
-                return decisions_[Mark::number(mark)];
+                return decisions_[Mark::number(mark)].packet;
             default:
                 return no_number;
+        }
+    }
+    /// How long the packet is that leaves with the mark, as the NF's answer said; `size`, the frame's, if none did.
+    size_t length_of(uint64_t mark, size_t size) const {
+        switch (Mark::kind(mark)) {
+            case Mark::decision:
+                return std::min<size_t>(size, decisions_[Mark::number(mark)].length);
+            case Mark::emission:
+                return std::min<size_t>(size, made_[Mark::number(mark)]);
+            default:
+                return size;
         }
     }
     uint32_t copies(uint64_t packet) const { return packets_[packet].copies; }
@@ -133,6 +154,10 @@ class Ledger {
     }
 
   private:
+    struct Decision {
+        uint64_t packet;
+        uint16_t length;  ///< of what the NF sends
+    };
     struct Packet {
         uint32_t copies = 0;
         Cause cause = no_cause;
@@ -147,7 +172,8 @@ class Ledger {
     }
 
     std::vector<Packet> packets_;
-    std::vector<uint64_t> decisions_;  ///< of which packet each is
+    std::vector<Decision> decisions_;
+    std::vector<uint16_t> made_;  ///< lengths of the packets that the NF made
     std::vector<std::string> causes_;
     Cause not_sent_on_, not_acted_on_, never_written_, not_merged_, no_response_, on_the_way_;
 };

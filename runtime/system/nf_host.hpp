@@ -137,13 +137,15 @@ class NfHost {
     void left(uint16_t port, Time time, std::span<const uint8_t> answer, uint64_t decision) {
         const uint64_t mark = Mark::of(Mark::decision, decision);
         commons_.recorder.write(Record::answered, port, time, decision, commons_.ledger.packet_of(mark));
+        commons_.ledger.sends(mark, Tag::length(answer.data()));
         out_.send(answer, mark, answers_at_);
     }
 
     void emitted(uint16_t port, Time time, std::span<const uint8_t> frame, uint64_t cause) {
-        const std::span<const uint8_t> packet = frame.subspan(Tag::head, Tag::length(frame.data()));
-        commons_.recorder.write(Record::made, port, time, made_, cause, packet);
-        out_.send(frame, Mark::of(Mark::emission, made_++), answers_at_);
+        const uint64_t mark = Mark::of(Mark::emission, made_);
+        commons_.recorder.write(Record::made, port, time, made_++, cause, Tag::packet(frame));
+        commons_.ledger.sends(mark, Tag::length(frame.data()));
+        out_.send(frame, mark, answers_at_);
     }
 
     void dropped(uint64_t decision, uint16_t reason) {

@@ -1,8 +1,8 @@
 /// What a run of the system tells, as bytes for a reader in another language, in the order in which it happened.
 ///
 /// Each record is little-endian:
-///   u8 kind, u8 0, u16 port, u32 size, u64 time (ns), u64 number, u64 packet
-///   then `size` bytes
+///   u8 kind, u8 suffix, u16 port, u32 size, u64 time (ns), u64 number, u64 packet
+///   then `size` bytes, of which the last `suffix` follow the packet's end (PROTOCOL.md, what leaves)
 /// `packet` is the number of a packet as it arrived, from 0; all ones where there is none. By kind:
 ///   0 left     a packet left at logical port `port`: its bytes; `number` the decision it follows (all ones: none)
 ///   1 own left a packet that the NF made left: its bytes; `number` of the packet made
@@ -36,13 +36,14 @@ class Recorder {
   public:
     static constexpr size_t head = 32;
 
+    /// `suffix`: at most 255.
     void write(Record kind, uint64_t port, Time time, uint64_t number, uint64_t packet,
-               std::span<const uint8_t> bytes = {}) {
+               std::span<const uint8_t> bytes = {}, size_t suffix = 0) {
         const size_t at = records_.size();
         records_.resize(at + head + bytes.size());
         uint8_t* const to = records_.data() + at;
-        const uint64_t first =
-            static_cast<uint8_t>(kind) | (port & 0xffff) << 16 | static_cast<uint64_t>(bytes.size()) << 32;
+        const uint64_t first = static_cast<uint8_t>(kind) | suffix << 8 | (port & 0xffff) << 16 |
+                               static_cast<uint64_t>(bytes.size()) << 32;
         const std::array<uint64_t, 4> words = {first, time, number, packet};  // the host is little-endian
         std::memcpy(to, words.data(), head);
         if (!bytes.empty()) std::memcpy(to + head, bytes.data(), bytes.size());

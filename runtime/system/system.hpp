@@ -3,7 +3,7 @@
 ///
 /// `SwitchT` runs the switch's program (p4::Switch<Program>; the tests have one by hand):
 ///   explicit SwitchT(void (*icrc)(std::span<const uint8_t> frame, uint8_t* to));
-///   void set_port(uint16_t port, const PortConfig&);
+///   void set_port(uint16_t port, const PortConfig&);  bool is_set(uint16_t port) const;
 ///   void receive(uint16_t port, std::span<const uint8_t> frame, Time now, uint64_t mark);
 ///   Time next() const;
 ///   void advance(Time now, transmit);   // transmit(uint16_t port, std::span<const uint8_t>, Time left, uint64_t mark)
@@ -32,6 +32,8 @@ class System final : public AgentDriver {
     static constexpr uint16_t at_server = 0x4000;
     /// And those with this one are frames that the NF's host sends beside the NF.
     static constexpr uint16_t at_nf = 0x8000;
+    /// And those with both bits come into this port of the switch without a link; one that is not set has no role.
+    static constexpr uint16_t at_switch = 0xc000;
 
     System(const SystemConfig& config, std::span<const uint64_t> sizes, bool collide)
         : config_(config), work_(parts(config)), clocks_(clock_parts) {
@@ -62,6 +64,7 @@ class System final : public AgentDriver {
         if (commons_.ledger.packets() == 0) switch_start_ = time;
         run_until(time);
         now_ = std::max(now_, time);
+        if ((port & at_switch) == at_switch) return into_switch(port & ~at_switch, bytes);
         Link* const link = way_in(port);
         if (link == nullptr) throw std::invalid_argument("there is no port " + std::to_string(port));
         link->send(bytes, Mark::of(Mark::packet, commons_.ledger.arrived()), now_);
@@ -275,6 +278,14 @@ class System final : public AgentDriver {
         give_back(commons_.pool, frame);
     }
 
+    void into_switch(uint16_t port, std::span<const uint8_t> bytes) {
+        if (!switch_.is_set(port)) switch_.set_port(port, PortConfig{});
+        const uint64_t mark = Mark::of(Mark::packet, commons_.ledger.arrived());
+        commons_.ledger.reached(mark, Step::at_switch);
+        switch_.receive(port, bytes, switch_time(now_), mark);
+        refresh_switch();
+    }
+
     void arrived_at_switch(const Frame& frame, Role role) {
         const Step step = role == Role::from_nf          ? Step::back
                           : frame.kind == Kind::response ? Step::merging
@@ -286,9 +297,11 @@ class System final : public AgentDriver {
         commons_.ledger.left(frame.mark);
         const bool own = Mark::kind(frame.mark) == Mark::emission;
         const bool decided = Mark::kind(frame.mark) == Mark::decision;
+        // More than fits is a fault of the switch, which the reader finds.
+        const size_t suffix = std::min<size_t>(255, frame.size - commons_.ledger.length_of(frame.mark, frame.size));
         commons_.recorder.write(own ? Record::own_left : Record::left, port, now_,
                                 own || decided ? Mark::number(frame.mark) : no_number,
-                                commons_.ledger.packet_of(frame.mark), frame.bytes());
+                                commons_.ledger.packet_of(frame.mark), frame.bytes(), suffix);
     }
 
     void run_switch() {

@@ -87,7 +87,7 @@ def traffic(nf: ir.Program) -> tuple[list[tuple[float, bytes]], list[bytes]]:
         if seq in sink.left:
             to, data = sink.left[seq]
             content = data if c is None else edits(nf, c, machine.parse(port, data))
-            answer = frame(flags, number, seq, p.length, to, content)
+            answer = frame(flags, number, seq, len(data) if c is None else p.length, to, content)
             answers.append(answer[6:12] + answer[:6] + answer[12:])
     return sent, answers
 

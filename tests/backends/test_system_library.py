@@ -66,14 +66,18 @@ def test_kinds_of_records_are_those_of_the_header() -> None:
 
 def test_records_are_read_as_written() -> None:
     head = pack("<BBHIQQQ", 0, 0, 3, 4, 99, 7, abi.NONE) + b"abcd"
+    followed = pack("<BBHIQQQ", 0, 3, 3, 4, 99, 7, abi.NONE) + b"abcd"
     lost = pack("<BBHIQQQ", 5, 0, 2, 0, 100, abi.NONE, 12)
     first, second = abi.parse(head + lost)
-    assert first == (abi.Kind.left, 3, 99, 7, None, b"abcd")
-    assert second == (abi.Kind.lost, 2, 100, None, 12, b"")
+    assert first == (abi.Kind.left, 3, 99, 7, None, b"abcd", b"")
+    assert second == (abi.Kind.lost, 2, 100, None, 12, b"", b"")
+    (third,) = abi.parse(followed)
+    assert third == (abi.Kind.left, 3, 99, 7, None, b"a", b"bcd")
     with pytest.raises(Failed, match="cut off"):
         list(abi.parse(head + lost[:-1]))
-    with pytest.raises(Failed, match="damaged"):
-        list(abi.parse(head[:-1]))
+    for damaged in (head[:-1], head[:1] + b"\5" + head[2:]):
+        with pytest.raises(Failed, match="damaged"):
+            list(abi.parse(damaged))
 
 
 def test_what_a_design_says_is_what_the_library_gets() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polysome.captures.merge import merge
@@ -69,7 +69,7 @@ def test_a_capture_without_port(tmp_path: Path) -> None:
 _times = st.lists(st.integers(0, 20), max_size=12)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(st.lists(_times, max_size=4))
 def test_like_a_stable_sort_by_running_maximum(tmp_path: Path, captures: list[list[int]]) -> None:
     keyed = []

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polysome.captures.read import CaptureError, NotACapture, open_capture
@@ -89,7 +89,7 @@ def _mangled(draw: st.DrawFn) -> bytes:
     return bytes(content)
 
 
-_FUZZ = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_FUZZ = settings(max_examples=500)
 
 
 @_FUZZ

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polysome.captures.read import Captured, CaptureError, open_capture
@@ -49,7 +49,7 @@ _packets = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(_packets, st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=3, max_size=3))
 def test_round_trip(tmp_path: Path, packets: list[tuple[int, int, bytes, str]], names: list[str]) -> None:
     path = tmp_path / "out.pcapng"

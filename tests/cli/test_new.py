@@ -148,7 +148,8 @@ def test_a_bundle_is_made_for_its_site(kind: str) -> None:
     written = (where / "site.toml").read_text(encoding="utf-8")
     (where / "rack.toml").write_text(tofino(written), encoding="utf-8")
     for site in ("site.toml", "rack.toml"):
-        done = polysome("compile", where / "my_nf.nf", "--site", where / site, "-o", site.removesuffix(".toml"))
+        out = site.removesuffix(".toml")
+        done = polysome("compile", where / "my_nf.nf", "--site", where / site, "-o", out, "--no-proof")
         assert done.exit_code == 0, done.stderr
         assert (Path(site.removesuffix(".toml")) / "source" / "config.toml").exists() == (kind in WITH_CONFIG)
 

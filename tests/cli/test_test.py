@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.testing.test_campaign import RIGHT, WRONG
 from typer.testing import CliRunner
 
+from polysome.backends.nf_cpp.build import missing
 from polysome.cli.main import app
 
 runner = CliRunner()
@@ -83,3 +85,14 @@ def test_coverage_says_what_was_reached(folder: Path) -> None:
     assert "reached" in done.output
     found = json.loads(run("right.nf", "--coverage", "--traces", "30", "--seed", "1", "--json").output)
     assert found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_coverage_of_the_switchs_program(folder: Path) -> None:
+    arguments = ("right.nf", "--coverage", "--engine", "system", "--seconds", "1", "--seed", "1")
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    assert re.match(r"reached \d+ of \d+ outcomes in the switch's program", done.output)
+    found = json.loads(run(*arguments, "--json").output)
+    assert found["reached"] == sum(point["count"] > 0 for point in found["points"]) > 0

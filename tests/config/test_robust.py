@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from polysome.config.events import load_events
@@ -45,7 +45,6 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
-RELAXED = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
 def try_all(path: Path, program: Program, read: Any) -> None:
@@ -63,7 +62,6 @@ def try_all(path: Path, program: Program, read: Any) -> None:
         assert tables.current[name] is not None
 
 
-@RELAXED
 @given(st.sampled_from(TYPES), VALUES)
 def test_events(type: str, value: Any) -> None:
     if type in TABLES:
@@ -76,7 +74,6 @@ def test_events(type: str, value: Any) -> None:
         try_all(path, program, lambda: load_events(program, str(path), Report())[0].values)
 
 
-@RELAXED
 @given(
     st.sampled_from(TABLES), st.lists(NAMES | st.sampled_from(["key.low", "key.0", "value.1"]), max_size=4), st.data()
 )

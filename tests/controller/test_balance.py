@@ -11,7 +11,7 @@ from polysome_controller.balance import NOWHERE, RETRY_POLLS, Balance, Load, Pol
 
 POLICY = Policy(high=1.0, low=0.8, step=0.1)
 RATE = 1e9
-QUICK = settings(max_examples=30, deadline=None)
+QUICK = settings(max_examples=30)
 
 
 @dataclass(frozen=True)

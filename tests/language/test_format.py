@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polysome.syntax.diagnostics import Report
@@ -120,7 +120,7 @@ def pairs(atoms: list[Atom]) -> list[tuple[Atom | None, Atom]]:
 ALL_GOOD = [p for p in ALL if "fail" not in p.parts and p.stat().st_size < 5000]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30)
 @given(spaced())
 def test_any_spacing_comes_to_rest_and_keeps_its_meaning(text: str) -> None:
     once = fmt(text)

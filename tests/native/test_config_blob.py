@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.testing.traffic.kit import ODD, written
 
@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_refused(every: Spec) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60)
 def test_generated_configs_come_back(odd: Spec, data: st.DataObject) -> None:
     values = data.draw(traffic.configs(odd))
     assert Decoder(encode(odd.program, values)).items(odd.program.config) == values

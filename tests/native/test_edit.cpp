@@ -95,7 +95,7 @@ void whole_field(std::mt19937_64& random) {
     SumChange sum;
     at % 2 == 0 ? sum.add(change) : sum.add_odd(change);
     Bytes checksum = {static_cast<uint8_t>(old >> 8), static_cast<uint8_t>(old)};
-    const SumChange own = update_checksum<false>(checksum.data(), sum);
+    const SumChange own = update_checksum<false, false>(checksum.data(), sum);
     const uint16_t now = load<uint16_t>(checksum.data());
     ASSERT_EQ(now, bytes == before ? old : tiny::sum_of(bytes)) << N;
     ASSERT_EQ(own.any, now != old);
@@ -149,7 +149,7 @@ TEST(Edit, L10_2_SeveralChangesAddUp) {
         sum.add(overwrite<u128, 16>(bytes.data() + 8, random_u128(random)));
         sum.add_odd(overwrite<uint8_t, 1>(bytes.data() + 7, static_cast<uint8_t>(random())));
         sum.add(overwrite_bits<uint16_t, 2>(bytes.data() + 30, 5, 0x1fe0, static_cast<uint16_t>(random() & 0xff)));
-        update_checksum<false>(checksum.data(), sum);
+        update_checksum<false, false>(checksum.data(), sum);
         ASSERT_EQ(load<uint16_t>(checksum.data()), tiny::sum_of(bytes));
     }
 }
@@ -157,8 +157,8 @@ TEST(Edit, L10_2_SeveralChangesAddUp) {
 uint16_t updated_with(uint16_t old, SumChange change, bool zero_is_none, bool& any) {
     Bytes bytes = {0, 0};
     tiny::put16(bytes, 0, old);
-    any = zero_is_none ? update_checksum<true>(bytes.data(), change).any
-                       : update_checksum<false>(bytes.data(), change).any;
+    any = zero_is_none ? update_checksum<true, true>(bytes.data(), change).any
+                       : update_checksum<false, false>(bytes.data(), change).any;
     return load<uint16_t>(bytes.data());
 }
 
@@ -172,6 +172,16 @@ TEST(Edit, L10_2_ZeroIsNoneStaysAndNoneIsMade) {
     EXPECT_TRUE(any);
     EXPECT_EQ(updated_with(5, {5, true}, false, any), 0);
     EXPECT_TRUE(any);
+}
+
+/// Over what may be zeros only: 0 is updated like any value, and none is made.
+TEST(Edit, L10_2_WhatMayBeZerosNeverBecomesZero) {
+    for (const auto& [old, difference, now] : {std::array{0, 5, 0xffff - 5}, {5, 5, 0xffff}, {0xffff, 0xffff, 0xffff}}) {
+        Bytes bytes = {0, 0};
+        tiny::put16(bytes, 0, static_cast<uint16_t>(old));
+        update_checksum<false, true>(bytes.data(), {difference, true});
+        EXPECT_EQ(load<uint16_t>(bytes.data()), now);
+    }
 }
 
 TEST(Edit, L10_2_FfffBecomesZeroOnlyIfSomethingChanged) {

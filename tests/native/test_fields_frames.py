@@ -256,7 +256,8 @@ class _Model:
         arrival = record.fates[number].arrival
         head = frame[6:12] + frame[:6] + frame[12 : HEAD - 2] + struct.pack(">H", port)
         if frame[FLAGS_AT] & WHOLE:
-            return (head + copy.data).ljust(60, b"\0")
+            length = struct.pack(">H", len(copy.data))
+            return (head[: HEAD - 4] + length + head[HEAD - 2 :] + copy.data).ljust(60, b"\0")
         c = self.class_of(self.parse(arrival.port, arrival.data))
         assert c is not None
         content = edits(self.program, c, self.parse(copy.port, copy.data))

@@ -6,7 +6,7 @@
 //   default TABLE ACTION [: PARAM...]
 //   read REGISTER INDEX [FIELD]    write REGISTER INDEX VALUE [FIELD]    counter NAME INDEX
 //   meter NAME INDEX CIR CBS PIR PBS    mirror SESSION PORT LENGTH [QUEUE]    group NUMBER RID PORT...
-//   in PORT TIME HEX    run TIME    next    drops    passes    queue PORT NUMBER
+//   in PORT TIME HEX    run TIME    next    drops    passes    queue PORT NUMBER    coverage
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -149,6 +149,15 @@ void of_objects(SwitchDriver& driver, const Words& w) {
     }
 }
 
+template <class Program>
+void print_coverage(const Program& program) {
+    if constexpr (requires { program.coverage(); }) {
+        std::printf("coverage");
+        for (const auto n : program.coverage().counts()) std::printf(" %lu", n);
+        std::puts("");
+    }
+}
+
 void execute(Soft& soft, const Words& w) {
     const std::string& command = w[0];
     if (command == "port") {
@@ -168,6 +177,8 @@ void execute(Soft& soft, const Words& w) {
     } else if (command == "queue") {
         const QueueCounters& q = soft.queue(port(w[1]), static_cast<unsigned>(small(w[2])));
         std::printf("queue in=%lu dropped=%lu most=%u\n", q.in, q.dropped, q.most);
+    } else if (command == "coverage") {
+        print_coverage(soft.program());
     } else {
         of_objects(soft, w);
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.p4.chips import TOFINO2
 from tests.p4.skeleton import program
 from tests.p4.soft import ethernet, run
 
@@ -98,6 +99,15 @@ def test_a_session_cuts_header_and_packet_together() -> None:
     found = run(COPIES, f"{PORTS}mirror 5 3 24\n{entry('mirror_only', 5)}in 1 0 {frame}\nrun 0\ndrops\npasses")
     assert found[0] == f"out 3 0 {seen(2, 0xC0, 24 + 4)}{frame[: 20 * 2]}"
     assert " ingress_program=1 " in found[1] and " mirrored=1 " in found[2] and len(found) == 3
+
+
+def test_a_session_counts_the_fcs_where_the_chip_does() -> None:
+    frame = ethernet("33" * 46)
+    copies = COPIES.replace("<tna.p4>", "<t2na.p4>")
+    found = run(copies, f"{PORTS}mirror 5 3 24\n{entry('mirror_only', 5)}in 1 0 {frame}\nrun 0", TOFINO2)
+    assert found == [f"out 3 0 {seen(2, 0xC0, 20 + 4)}{frame[: 16 * 2]}"]
+    found = run(copies, f"{PORTS}mirror 5 3 7\n{entry('mirror_only', 5)}in 1 0 {frame}\nrun 0", TOFINO2)
+    assert found == [f"out 3 0 {seen(2, 0xC0, 4 + 4)}"]  # no room for any of the packet
 
 
 def test_a_session_that_is_not_set_or_does_not_exist() -> None:

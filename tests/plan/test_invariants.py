@@ -46,8 +46,10 @@ def power(n: int) -> bool:
     return n > 0 and n & (n - 1) == 0
 
 
-def check(made: Plan, site: Site) -> None:
-    assert all(link.load.value <= link.capacity.value for link in made.links)
+def check(made: Plan, site: Site, declared: bool) -> None:
+    over = {(link.name, link.direction) for link in made.links if link.load.value > link.capacity.value}
+    assert over <= (set() if declared else {("traffic ports", "out")})
+    assert bool(over) == any("on the way out" in note for note in made.notes)
     assert all(made.nf_link.value <= server.largest_frame for server in site.nf_servers)
     assert made.whole_rate.value >= 0 and made.cores.value >= 1
     p = made.parking
@@ -74,7 +76,7 @@ def check(made: Plan, site: Site) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_plan_fits_or_says_why_not(data: st.DataObject) -> None:
     program = example(data.draw(st.sampled_from(NAMES)))
     site = data.draw(sites(program.ports))
@@ -86,4 +88,4 @@ def test_every_plan_fits_or_says_why_not(data: st.DataObject) -> None:
         (found,) = error.diagnostics
         assert found.code in ("E1401", "E1402", "E1403", "E1404", "E1405") and found.span and found.why and found.mend
         return
-    check(made, site)
+    check(made, site, program.traffic is not None and program.traffic.rate is not None)

@@ -24,11 +24,11 @@ def value(number: Number) -> int:
 
 
 def test_frames_are_as_long_as_the_formats_say() -> None:
-    """WRITE of 1000 B: 14 + 20 + 8 + 12 + 16 + 4 of cell header + 0 pad + 1000 + 4 of ICRC; and so on."""
-    assert frames.write(1000) == 1078 and frames.response(1000) == 1066
+    """WRITE of 1000 B: 14 + 20 + 8 + 12 + 16 + 4 of cell header + 4 pad + 1000 + 4 of ICRC; and so on."""
+    assert frames.write(1000) == 1082 and frames.response(1000) == 1070
     assert (frames.READ, frames.ACK) == (74, 62)
-    assert [frames.pad(n) for n in (60, 61, 62, 63, 64)] == [0, 3, 2, 1, 0]
-    assert frames.cell(61) == 4 + 3 + 61
+    assert [frames.pad(n) for n in (60, 61, 62, 63, 64)] == [4, 7, 6, 5, 4]
+    assert frames.cell(61) == 4 + 7 + 61
     assert [frames.whole(n) for n in (30, 34, 35, 1514)] == [60, 60, 61, 1540]
 
 
@@ -70,15 +70,15 @@ def test_loads_of_links() -> None:
     share = 8_138_021  # a third of 24 414 063
     assert loads(found) == {
         ("traffic ports", "in"): 200_000_000_000,
-        ("traffic ports", "out"): 200_000_000_000,
+        ("traffic ports", "out"): 24_414_063 * (1000 + 7 + 24) * 8,
         ("NF server nf0", "to"): 24_414_063 * 84 * 8,
         ("NF server nf0", "from"): 24_414_063 * 84 * 8,
         **{
             (f"RDMA server memory{n}", way): load
             for n in range(3)
             for way, load in (
-                ("to", share * (1078 + 74 + 48) * 8),
-                ("from", share * (1066 + 62 + 48) * 8),
+                ("to", share * (1082 + 74 + 48) * 8),
+                ("from", share * (1070 + 62 + 48) * 8),
                 ("goodput", share * 8000),
             )
         },
@@ -127,11 +127,11 @@ def test_where_splitting_pays_is_where_frames_are_shorter_than_the_whole_packet(
 
 
 def test_packets_beyond_the_largest_cell_go_whole() -> None:
-    """An MTU of 9000 B: cells are as large as a path MTU can be, 4096 B, which leaves 4089 B for a packet."""
+    """An MTU of 9000 B: cells are as large as a path MTU can be, 4096 B, which leaves 4085 B for a packet."""
     found = made("load_balancer", replace(THREE, mtu=9000))
     assert found.parking is not None
-    assert (value(found.parking.cell), value(found.parking.longest)) == (4096, 4089)
-    assert any("over 4089 B go whole" in note for note in found.notes)
+    assert (value(found.parking.cell), value(found.parking.longest)) == (4096, 4085)
+    assert any("over 4085 B go whole" in note for note in found.notes)
 
 
 def test_what_is_deeper_than_the_egress_parser_sees_goes_whole() -> None:
@@ -220,3 +220,22 @@ def test_numbers_as_people_write_them() -> None:
     assert [power_of_two(n) for n in (0, 1, 2, 3, 4, 5, 1025)] == [1, 1, 2, 4, 4, 8, 2048]
     assert (rate(78_125_001_600), rate(1_000), rate(7)) == ("78.1 Gbps", "1 Kbps", "7 bps")
     assert (binary(2**31), binary(3 * 2**19), binary(1500)) == ("2 GiB", "1536 KiB", "1.5 KB")
+
+
+def test_what_follows_packets_counts_on_the_way_out() -> None:
+    """7 B behind each packet of 1000 B: declared, the rate must leave room; what is only full ports is noted."""
+    site, program = default_site(LB), example("load_balancer")
+    full = site.traffic_rate * sum(map(len, site.traffic))
+    fits = full // (1031 * 8) * 1024 * 8
+
+    def declared(rate: int) -> Plan:
+        return plan(replace(program, traffic=Traffic(rate=rate, mean=None, flows=None, new=None)), site)
+
+    assert not any("on the way out" in note for note in declared(fits).notes)
+    with pytest.raises(SpecError) as refused:
+        declared(fits + 2 * 1024 * 8)
+    assert [d.code for d in refused.value.diagnostics] == ["E1404"]
+    assert "traffic ports, out" in refused.value.diagnostics[0].message
+    assert any("on the way out" in note for note in plan(replace(program, traffic=None), site).notes)
+    bridge = plan(example("bridge"), default_site(("a", "b", "c")))
+    assert loads(bridge)["traffic ports", "out"] == loads(bridge)["traffic ports", "in"]

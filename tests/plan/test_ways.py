@@ -12,8 +12,10 @@ from tests.backends.examples import program
 
 from polysome.analysis.layout import layout
 from polysome.ir import program as ir
+from polysome.plan.branches import branches
 from polysome.plan.values import masks
-from polysome.plan.ways import order, ways
+from polysome.plan.way import order
+from polysome.plan.ways import ways
 
 # Two headers, of which either may come first.
 TURNED = """
@@ -66,11 +68,14 @@ def test_fragments_and_options_are_not_on_a_way() -> None:
     spec = program("load_balancer")
     (step,) = (s for s in ways(spec)[0].steps if spec.parser.instances[s.instance].name == "ipv4")
     fields = spec.parser.instances[step.instance].header.fields
-    allowed = {fields[f].name: (low, high) for f, low, high in step.allowed}
+    allowed = {fields[c.field].name: (c.low, c.high) for c in step.conditions}
     assert allowed["version"] == (4, 4) and allowed["ihl"] == (5, 5)
     assert allowed["more_fragments"] == (0, 0)  # else the order class has no ports
-    rows = [{fields[f].name: (low, high) for f, low, high in row} for row in step.keys]
-    assert rows[step.goes_on.index(True)] == {"fragment_offset": (0, 0), "protocol": (6, 6)}
+    chosen = next(b for b in branches(spec.parser, step.node, frozenset({step.target})) if b.target == step.target)
+    assert {fields[f].name: r for f, r in chosen.box if isinstance(f, int)} == {
+        "fragment_offset": (0, 0),
+        "protocol": (6, 6),
+    }
 
 
 def test_a_packet_without_a_length_field_goes_whole() -> None:

@@ -237,7 +237,9 @@ class Icmp(Layer):
 
     def encode(self, rest: list[Layer], around: Around) -> bytes:
         head = bytes([self.type, self.code, 0, 0]) + self.identifier.to_bytes(2, "big")
-        return _sealed(self, around, head + self.sequence.to_bytes(2, "big") + _all(rest, around), 2, self.pseudo)
+        data = _sealed(self, around, head + self.sequence.to_bytes(2, "big") + _all(rest, around), 2, self.pseudo)
+        # Without a pseudo header all of it may be zeros, of which 0 is not the checksum (L10.2).
+        return data if self.pseudo or any(data[2:4]) else data[:2] + b"\xff\xff" + data[4:]
 
 
 @dataclass

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from checksum_strategies import found, found_in_tunnel, fragments, packet, tunnel, written_in_full
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from packet_model import Eth, Ipv4, Ipv6, Layer, frame
 from reshape_model import (
@@ -27,8 +27,8 @@ from rules.harness import Outcome, nf, start
 
 from polysome.interp.machine import Machine
 
-MANY = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=250)
+FAST = settings(max_examples=150)
 
 # Header as the parser calls it: its fields, and what the model calls them if otherwise; and their types.
 IP4 = {"src": "ipv4", "dst": "ipv4", "ttl": "u8", "dscp": "bit<6>", "ecn": "bit<2>", "identification": "u16"}

@@ -46,9 +46,9 @@ def answer(queue_pair: int, psn: int, syndrome: int = ACK, source: tuple[int, in
 
 
 def response(queue_pair: int, psn: int, seq: int, data: bytes, source: tuple[int, int] | None = None) -> bytes:
-    """A READ's response with a cell."""
+    """A READ's response with a cell, its pad a byte."""
     aeth = bytes([ACK, 0, 0, 0])
-    return roce(READ_RESPONSE, queue_pair, psn, aeth + struct.pack(">I", seq) + data, source or server(), SWITCH)
+    return roce(READ_RESPONSE, queue_pair, psn, aeth + struct.pack(">IB", seq, 1) + data, source or server(), SWITCH)
 
 
 def request(opcode: int, queue_pair: int, psn: int, key: int, length: int, data: bytes, to: int = 0) -> bytes:

@@ -49,6 +49,8 @@ class Switch final : public SplitTables {
         if (port.role == PortRole::nf) nf_ = number;
     }
 
+    bool is_set(uint16_t number) const { return ports_.contains(number); }
+
     void receive(uint16_t number, std::span<const uint8_t> bytes, Time now, uint64_t mark) {
         now_ = now;
         const Port& port = ports_.at(number);
@@ -157,7 +159,7 @@ class Switch final : public SplitTables {
     void traffic(uint16_t index, std::span<const uint8_t> bytes, uint64_t mark) {
         const size_t qp = bytes.empty() ? 0 : bytes[3 % bytes.size()] % pairs_.size();
         const size_t chosen = pairs_[qp].up ? qp : (qp + 1) % pairs_.size();
-        if (bytes.size() < threshold || bytes.size() > cell_size - 8 || !pairs_[chosen].up) {
+        if (bytes.size() < threshold || bytes.size() > cell_size - 11 || !pairs_[chosen].up) {
             ++counters["whole"];
             return put(nf_, {.mark = mark, .bytes = tagged(Tag::whole, 0, 0, bytes.size(), index, bytes)});
         }
@@ -212,8 +214,8 @@ class Switch final : public SplitTables {
     }
     void merge(Pair& pair, const rdma::Frame& frame, uint64_t mark) {
         if (pair.reads > 0) --pair.reads;
-        const uint32_t seq = load<uint32_t>(frame.payload.data()) & 0x3fffffff;
-        const size_t pad = frame.payload[0] >> 6;
+        const uint32_t seq = load<uint32_t>(frame.payload.data());
+        const size_t pad = frame.payload[4];
         Slot& slot = slots_[seq % cells];
         if (slot.seq != seq || slot.done) return refuse("foreign cell");
         slot.done = true;
@@ -258,10 +260,11 @@ class Switch final : public SplitTables {
         if (copy.qp == 0xffff) return std::move(copy.bytes);
         Pair& pair = pairs_.at(copy.qp);
         Bytes cell;
-        const size_t length = copy.read ? copy.length : copy.bytes.size(), pad = -length & 3;
+        const size_t length = copy.read ? copy.length : copy.bytes.size(), pad = 4 + (-length & 3);
         if (!copy.read) {
             cell.resize(4 + pad);
-            store(cell.data(), static_cast<uint32_t>(pad << 30 | copy.seq));
+            store(cell.data(), copy.seq);
+            cell[4] = static_cast<uint8_t>(pad);
             cell.insert(cell.end(), copy.bytes.begin(), copy.bytes.end());
         }
         const size_t server = pair.entry.server;

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
+from types import MappingProxyType
 
 from tests.testing.builtin.networks import captured, example
 
@@ -23,7 +24,9 @@ from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.design import Design, default_design
 from polysome.backends.system.library import build
 from polysome.backends.system.report import events
+from polysome.plan.frames import ICRC, odd_bytes, padding
 from polysome.testing.engines import ENGINES
+from polysome.testing.engines.system import Counted
 from polysome.testing.options import RunOptions
 from polysome.testing.record import Record
 from polysome.testing.spec import Spec
@@ -31,9 +34,6 @@ from polysome.testing.trace import Arrival, Trace
 
 START = 10**18
 GAP = 6_000  # ns; some 500 bytes each fill the site's 1 Gbps ports to two thirds
-TRAILER = 3  # bytes of its own trailer that may follow a packet that was parked,
-ICRC = 4  # and then the response's ICRC, which the chip cannot cut off
-SMALLEST_WHOLE = 34  # bytes of the smallest packet that comes back whole
 WHOLE_TAG = 1  # flags of a tag
 LINK, IPV4, TCP, UDP = 14, 0x0800, 6, 17
 
@@ -99,7 +99,7 @@ class Decision:
     port: int
     time: int
     tag: bytes
-    left: list[tuple[int, int, bytes]] = field(default_factory=list)  # port, time, bytes
+    left: list[tuple[int, bytes, bytes]] = field(default_factory=list)  # port, packet, and what follows it
 
     @property
     def whole(self) -> bool:
@@ -148,8 +148,15 @@ def ran(
     *,
     capture: bool = False,
     recirculation_rate: int | None = None,
+    fallback_rate: int | None = None,
+    registers: Mapping[str, int] = MappingProxyType({}),
+    counted: Counted | None = None,
 ) -> Outcome:
-    """Frames through the system of an example, with these faults. Rates are bit/s."""
+    """Frames through the system of an example, with these faults. Rates are bit/s.
+
+    `registers`: of the switch's program, by name: what their first cells hold at the start. `counted`: is told what the
+    run reached of the program.
+    """
     spec, design = designed(name)
     servers = len(design.site.rdma_servers)
     found = faults.parse(mix, servers, spec.program.ports) if mix else ()
@@ -157,13 +164,20 @@ def ran(
     outcome, system = Outcome(spec, design, frames), configure(design, run)
     if recirculation_rate is not None:
         system.recirculation_rate = recirculation_rate
-    with Running(load(build(design)), system, encode(spec.program, spec.config or {})) as running:
+    if fallback_rate is not None:
+        system.fallback_rate = fallback_rate // 8
+    library = load(build(design, counted=counted is not None))
+    with Running(library, system, encode(spec.program, spec.config or {})) as running:
+        for register, value in registers.items():
+            running.set_register(register, 0, value)
         for place in range(0, len(frames), 256):
             running.hand_over(arrivals(frames[place : place + 256]))
             _note(outcome, running)
         running.finish()
         _note(outcome, running)
         outcome.counters, outcome.events = running.report(), events(running, design)
+        if counted is not None:
+            counted(design, running.coverage())
     return outcome
 
 
@@ -174,7 +188,7 @@ def _note(outcome: Outcome, running: Running) -> None:
                 assert it.packet is not None
                 outcome.decisions.append(Decision(it.packet, it.port, it.time, it.data))
             case Kind.left if it.number is not None:
-                outcome.decisions[it.number].left.append((it.port, it.time, it.data))
+                outcome.decisions[it.number].left.append((it.port, it.data, it.suffix))
             case Kind.left:
                 outcome.strangers.append(it)
             case Kind.own_left:
@@ -206,9 +220,10 @@ def right(outcome: Outcome) -> int:
     places: Counter[tuple[bool, int, int]] = Counter()  # of a decision on a whole packet, or of a seq, by port
     for number, (decision, fate) in enumerate(zip(outcome.decisions, meant(outcome).fates, strict=True)):
         expected = {copy.port: copy.data for copy in fate.copies}
-        for port, _, data in decision.left:
+        for port, data, suffix in decision.left:
             assert port in expected, f"packet {decision.packet} left by a port that it should not"
-            _same(outcome.frames[decision.packet][2], expected[port], data, decision.whole, icrcs)
+            assert data == expected[port]
+            _follows(suffix, outcome.frames[decision.packet][2], data, decision.whole, icrcs)
             places[decision.whole, number if decision.whole else decision.seq, port] += 1
     whole, parked = (sum(n - 1 for place, n in places.items() if place[0] is kind) for kind in (True, False))
     on_the_way_out = sum(
@@ -218,17 +233,13 @@ def right(outcome: Outcome) -> int:
     return places.total()
 
 
-def _same(original: bytes, expected: bytes, left: bytes, whole: bool, icrcs: set[bytes]) -> None:
-    """Behind the packet's end there is nothing but what was behind it, and the ICRC."""
-    assert left[: len(expected)] == expected
-    rest = left[len(expected) :]
+def _follows(suffix: bytes, original: bytes, left: bytes, whole: bool, icrcs: set[bytes]) -> None:
+    """Behind the packet's end there is nothing but what was behind it, and the ICRC; behind a whole one, zeros."""
     if whole:
-        assert not any(rest) and (not rest or len(left) <= SMALLEST_WHOLE)
+        assert suffix == padding(len(left))
         return
-    assert ICRC <= len(rest) <= TRAILER + ICRC
-    trailer = rest[:-ICRC]
-    assert trailer == original[len(expected) : len(expected) + len(trailer)]
-    assert not icrcs or rest[-ICRC:] in icrcs
+    assert suffix[:-ICRC] == odd_bytes(original[len(left) :])
+    assert not icrcs or suffix[-ICRC:] in icrcs
 
 
 def balanced(outcome: Outcome) -> None:
@@ -272,11 +283,15 @@ NOT_LOSSES = {
 }
 
 
+TAKEN = 9_018  # bytes of the longest frame that the switch's MACs accept
+
+
 def refused(outcome: Outcome) -> int:
     """Frames that the switch's program or the switch itself dropped."""
     program = sum(n for name, n in outcome.events.items() if name not in NOT_LOSSES)
     own = ("switch queues full", "switch egress parser errors", "switch ingress parser errors", "switch without a port")
-    return program + sum(outcome.counters[name] for name in own)
+    giants = sum(len(data) > TAKEN for _, _, data in outcome.frames)  # the MAC has no counter for them
+    return program + sum(outcome.counters[name] for name in own) + giants
 
 
 def joined(*flows: Iterable[Frame]) -> tuple[Frame, ...]:

@@ -8,9 +8,7 @@ from random import Random
 import pytest
 from tests.system import attacks as a
 from tests.system.outcome import (
-    ICRC,
     START,
-    TRAILER,
     Frame,
     Outcome,
     at,
@@ -23,6 +21,7 @@ from tests.system.outcome import (
 )
 
 from polysome.backends.system.abi import AT_NF, AT_SERVER
+from polysome.plan.frames import MOST_SUFFIX
 from polysome.testing.engines import ENGINES
 
 pytestmark = [
@@ -295,7 +294,7 @@ def test_edits_that_lie_about_the_length_get_no_byte(change: int) -> None:
     for it in outcome.strangers:
         assert it.packet is not None
         claimed = int.from_bytes(outcome.frames[it.packet][2][22:24], "big")
-        assert len(it.data) <= claimed - change + TRAILER + ICRC
+        assert len(it.data) <= claimed - change + MOST_SUFFIX
 
 
 def test_edits_are_accepted_once() -> None:

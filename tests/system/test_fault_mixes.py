@@ -92,7 +92,7 @@ def test_losses_are_bounded(kind: str) -> None:
     frames = traffic(spec, 4000, 5)
     outcome = ran("load_balancer", frames, MIXES[kind].partition(";")[0], 5)
     own = outcome.losses("lost", "fcs error")
-    others = len(outcome.lost) - own - outcome.events["odd_trailer"]
+    others = len(outcome.lost) - own
     hurt = incidents(outcome, "server")
     # Behind one frame: those of a round trip; a READ that is not answered holds one of 16 places for T. A NAK that goes
     # astray costs silence instead, until the second sweep after it.
@@ -157,16 +157,6 @@ def arrived(outcome: Outcome, first: int, last: int) -> set[int]:
     return {n for n, (_, time, _) in enumerate(outcome.frames) if time in times}
 
 
-def odd(outcome: Outcome) -> set[int]:
-    """Packets with a trailer that their cell has no pad for, which the switch drops (rule 1)."""
-    found = set()
-    for n, (_, _, data) in enumerate(outcome.frames):
-        end = 14 + int.from_bytes(data[16:18], "big")
-        if data[12:14] == b"\x08\x00" and -len(data) % 4 > -end % 4:
-            found.add(n)
-    return found
-
-
 def ways(outcome: Outcome, packets: set[int]) -> tuple[set[int], set[int]]:
     """Those of the packets that left, having been parked, and whole."""
     left = [d for d in outcome.decisions if d.left and d.packet in packets]
@@ -180,7 +170,7 @@ def test_a_dead_servers_packets_go_to_its_backup() -> None:
     balanced(outcome)
     after = arrived(outcome, 5, 100)
     parked, whole = ways(outcome, after)
-    assert after - odd(outcome) <= parked | whole, "none is lost any more"
+    assert after <= parked | whole, "none is lost any more"
     assert len(parked) > len(after) // 2
     assert outcome.counters["queue pairs taken down"] == 1 and outcome.counters["queue pairs restored"] == 0
 
@@ -194,7 +184,7 @@ def test_packets_go_whole_while_no_queue_pair_is_up_and_are_parked_again_after()
     parked, whole = ways(outcome, without)
     assert not parked and whole == without
     parked, whole = ways(outcome, again)
-    assert again - odd(outcome) <= parked | whole and len(parked) > len(again) // 2
+    assert again <= parked | whole and len(parked) > len(again) // 2
     assert outcome.counters["queue pairs restored"] == outcome.counters["queue pairs taken down"] == 2
 
 
@@ -212,6 +202,6 @@ def test_a_queue_pair_comes_back_under_a_new_number_after_a_fatal_nak() -> None:
     down = after[0][0] - told
     assert down < 2 * MILLISECOND, "the controller looks each millisecond"
     between = {n for n, (_, time, _) in enumerate(frames) if told + HEARD < time < after[0][0] - HEARD}
-    assert between and between - odd(outcome) <= set.union(*ways(outcome, between)), "its backup serves"
-    lost = set(outcome.lost) - odd(outcome)
+    assert between and between <= set.union(*ways(outcome, between)), "its backup serves"
+    lost = set(outcome.lost)
     assert len(lost) <= 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import polysome.testing as pt
 
@@ -37,7 +37,7 @@ def test_every_name_that_is_promised_is_there() -> None:
 
 
 def test_traces_run_and_hold(spec: pt.Spec) -> None:
-    @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=10)
     @given(pt.traces(spec))
     def holds(trace: pt.Trace) -> None:
         record = pt.assert_holds(spec, trace, only=["counted", "conservation"])

@@ -11,7 +11,7 @@ from tests.semantics.verify import verify
 
 from polysome.captures.errors import CaptureError
 from polysome.captures.read import open_capture
-from polysome.testing.wire import checksums, ones_sum, wrong_checksums
+from polysome.testing.wire import checksums, network_end, ones_sum, wrong_checksums
 
 CAPTURES = Path(__file__).resolve().parents[3] / "shared" / "captures" / "ndpi"
 
@@ -134,6 +134,16 @@ def test_zero_is_none_over_ipv4_only() -> None:
     four[40:42] = six[60:62] = b"\0\0"
     assert wrong_checksums(bytes(four)) == ()
     assert wrong_checksums(bytes(six)) == ("UDP",)
+    six[56:58] = struct.pack(">H", 6081)
+    assert wrong_checksums(bytes(six)) == (), "a tunnel's (RFC 6935)"
+    six[56:58] = struct.pack(">H", 6082)
+    assert wrong_checksums(bytes(six)) == ("UDP",)
+
+
+def test_where_the_network_packet_ends() -> None:
+    for data, _ in FRAMES.values():
+        assert network_end(data) == network_end(data + b"trailer") == len(data)
+        assert network_end(data[:-1]) == len(data) - 1
 
 
 def test_how_wrong_is_kept_by_an_incremental_update() -> None:

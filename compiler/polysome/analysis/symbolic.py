@@ -198,6 +198,7 @@ class Normal:
     def __init__(self, program: ir.Program) -> None:
         self.program = program
         self._seen: dict[tuple[ir.Expr, int], ir.Expr] = {}
+        self._whole: dict[ir.Expr, ir.Expr] = {}
 
     def inlined(self, e: ir.Expr) -> ir.Expr:
         """Without calls of functions."""
@@ -211,7 +212,9 @@ class Normal:
         """The normal form for packets of the parse classes in `mask`."""
         found = self._seen.get((e, mask))
         if found is None:
-            found = self._seen[e, mask] = self._decided(self._expanded(self.inlined(e)), mask)
+            if e not in self._whole:
+                self._whole[e] = self._expanded(self.inlined(e))
+            found = self._seen[e, mask] = self._decided(self._whole[e], mask)
         return found
 
     def _expanded(self, e: ir.Expr) -> ir.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -13,7 +14,8 @@ from polysome.backends.manifest import NotOurs, write
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.types_code import Unsupported
 from polysome.backends.system.design import Design, design
-from polysome.cli import common
+from polysome.backends.system.proof import known, remember, results
+from polysome.cli import common, proof_text
 from polysome.cli.bundle_text import summary
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
 from polysome.cli.compare_text import config_rows, described
@@ -22,7 +24,10 @@ from polysome.plan.site import Site
 from polysome.plan.site_complete import complete
 from polysome.plan.site_config import SiteConfig, config_of
 from polysome.plan.site_file import open_site
+from polysome.prove.result import Status
 from polysome.syntax.diagnostics import SpecError
+
+PROVED = "by `polysome prove`"
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class Given:
     configs: Sequence[str]
     params: Sequence[str]
     capacities: Sequence[str]
+    proof: bool
 
 
 def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
@@ -39,6 +45,7 @@ def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
     program, place = common.sited(spec, site, given.params, given.capacities)
     config = _config(program, place, site, given.configs)
     made = _design(program, place)
+    proof = _proof(spec, made, given) if given.proof else "none: --no-proof"
     try:
         inputs = Inputs(
             design=made,
@@ -46,6 +53,7 @@ def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
             sources=sources(program, site, config.files | _named(given.configs)),
             about=described(program),
             rows=config_rows(program, config.values),
+            proof=proof,
         )
         found = contents(inputs)
         write(out, found, about(inputs, version("polysome")))
@@ -56,6 +64,28 @@ def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
     except OSError as error:
         fail(ENVIRONMENT, f"{error.filename or out}: {error.strerror}")
     print(summary(inputs, out, len(found)), end="")
+
+
+def _proof(spec: Path, made: Design, given: Given) -> str:
+    """What the manifest says of the proof; ends with code 1, and the packets that break it, if it is none."""
+    if known(made):
+        return PROVED
+    found = []
+    with proof_text.progress(made, quiet=False) as seen:
+        for result in results(made):
+            found.append(seen(result))
+            if result.status != Status.proved:
+                break  # one is enough for no bundle; `polysome prove` shows all
+    remember(made, found)
+    failed = proof_text.not_proved(found)
+    if failed:
+        print(proof_text.stories(spec, list(given.params), failed, Path("counterexamples")), end="", file=sys.stderr)
+        fail(
+            SPEC,
+            "the switch's program is not proved to do what the spec says: nothing was written",
+            "Report it, with the packets above; `--no-proof` writes the bundle all the same.",
+        )
+    return PROVED
 
 
 def _config(program: ir.Program, place: Site, site: Path, configs: Sequence[str]) -> SiteConfig:

@@ -49,6 +49,10 @@ def compile_(
     capacity: Annotated[
         list[str] | None, typer.Option("--capacity", metavar="MAP=N", help="Override the capacity of a map or set.")
     ] = None,
+    no_proof: Annotated[
+        bool,
+        typer.Option("--no-proof", help="Write a bundle without proving its P4 program first; the manifest says so."),
+    ] = False,
     print_after: Annotated[
         str | None,
         typer.Option("--print-after", metavar="PASS", help=f"Print a pass's result instead: {', '.join(PASSES)}."),
@@ -56,12 +60,15 @@ def compile_(
 ) -> None:
     """Write an NF as C++: a library, programs for captures, interfaces and DPDK, a FastClick element.
 
-    With --site, write a bundle instead: that, and all else that a deployment consists of.
+    With --site, write a bundle instead: that, and all else that a deployment consists of, once it is proved that the
+    switch's program does what the spec says (see `polysome prove`).
     """
     if print_after is not None and print_after not in PASSES:
         fail(COMMAND_LINE, f"--print-after {print_after}: there is no such pass", did_you_mean(print_after, PASSES))
     if out is None and print_after is None:
         fail(COMMAND_LINE, "no folder is given for the sources", f"Write for example `-o {spec.stem}_cpp`.")
+    if no_proof and site is None:
+        fail(COMMAND_LINE, "--no-proof: only bundles are proved", "Give --site, or leave it out.")
     if site is not None:
         for option, given in (("--profile", profile), ("--print-after", print_after)):
             if given:
@@ -69,7 +76,7 @@ def compile_(
         assert out is not None
         from polysome.cli.bundling import Given, bundle  # reads targets and templates that plain folders do not need
 
-        bundle(spec, site, out, Given(config or [], param or [], capacity or []))
+        bundle(spec, site, out, Given(config or [], param or [], capacity or [], not no_proof))
         return
     program = common.spec(spec, param or [], capacity or [])
     if print_after is not None:

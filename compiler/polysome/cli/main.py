@@ -12,7 +12,23 @@ from typing import Annotated
 
 import typer
 
-from polysome.cli import check, compile, diff, explain, fmt, new, operate, plan, run, status, test, top, trace, up
+from polysome.cli import (
+    check,
+    compile,
+    diff,
+    explain,
+    fmt,
+    new,
+    operate,
+    plan,
+    prove,
+    run,
+    status,
+    test,
+    top,
+    trace,
+    up,
+)
 
 app = typer.Typer(
     name="polysome",
@@ -30,6 +46,7 @@ app.command("explain")(explain.explain)
 app.command("test")(test.test)
 app.command("fmt")(fmt.fmt)
 app.command("plan")(plan.plan)
+app.command("prove")(prove.prove)
 app.command("compile")(compile.compile_)
 app.command("diff")(diff.diff)
 app.command("new")(new.new)

@@ -17,6 +17,7 @@ from polysome.syntax.diagnostics import SpecError, one_of
 
 if TYPE_CHECKING:
     from polysome.analysis.layout import Carry
+    from polysome.backends.system.design import Design
     from polysome.plan.model import Plan
     from polysome.plan.site import Site
 
@@ -44,9 +45,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as one JSON object.")] = False,
 ) -> None:
     """Plan the deployment: frames, threshold, cells, slots, queue pairs, servers, and the load of every link."""
-    if site is not None and switch:
-        fail(COMMAND_LINE, "--site and --switch: the site file names its switch", "Give one of them.")
-    program, place = _inputs(spec, site, switch or "software", carry.value, param or [])
+    program, place = inputs(spec, site, switch, carry.value, param or [])
     made = _plan(program, place, carry.value)
     if p4 is not None:
         _write(p4, program, place, carry.value)
@@ -60,21 +59,34 @@ def plan(
 
 def _write(path: Path, program: ir.Program, place: Site, carry: Carry) -> None:
     """Ends with code 3 if the file cannot be written."""
-    from polysome.backends.system.design import design
     from polysome.backends.system.library import p4_text
 
     try:
-        path.write_text(p4_text(design(program, place, None, carry)), encoding="utf-8")
+        path.write_text(p4_text(planned(program, place, carry)), encoding="utf-8")
     except OSError as error:
         fail(ENVIRONMENT, f"{path} cannot be written: {error.strerror}")
 
 
-def _inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[str]) -> tuple[ir.Program, Site]:
-    """The program and where it is planned for; ends with code 2 and all errors if the site is wrong."""
+def planned(program: ir.Program, place: Site, carry: Carry) -> Design:
+    """All that is fixed of the system; ends with code 1 if the plan does not fit."""
+    from polysome.backends.system.design import design
+
+    try:
+        return design(program, place, None, carry)
+    except SpecError as error:
+        common.show(error.diagnostics, error.sources)
+        raise SystemExit(SPEC) from None
+
+
+def inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[str]) -> tuple[ir.Program, Site]:
+    """The program and where it is planned for; ends with code 2 and all errors if the site or the model is wrong."""
     from polysome.plan import targets
     from polysome.plan.split import fitting_site
 
+    if site is not None and switch:
+        fail(COMMAND_LINE, "--site and --switch: the site file names its switch", "Give one of them.")
     if site is None:
+        switch = switch or "software"
         if switch not in targets.known("switch"):
             fail(COMMAND_LINE, f"--switch {switch}: there is no such model", one_of(switch, targets.known("switch")))
         program = common.spec(spec, param)

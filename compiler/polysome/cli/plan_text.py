@@ -21,6 +21,7 @@ def text_of(plan: Plan) -> str:
         [head],
         _traffic(plan),
         _frames(plan),
+        _asked(plan),
         _whole(plan),
         _parking(plan),
         _servers(plan),
@@ -63,6 +64,21 @@ def _frames(plan: Plan) -> list[str]:
         frames = f"{f.to_nf} + {f.from_nf} B"
         rows.append([f.headers, str(f.number), f"{f.fields} B", f"{f.edits} B", frames, mirrored])
     return table(["packets that are split", "class", "fields", "edits", "NF link", ""], rows, (1, 2, 3))
+
+
+def _asked(plan: Plan) -> list[str]:
+    """What is asked of packets, and of which if not of all that have the field."""
+    ways = _alike(plan.split)
+    asked = {a: [f.headers for f in ways if a in f.asked] for f in ways for a in f.asked}
+    if not asked:
+        return []
+    first = max(len(a.what) for a in asked)
+    lines = ["they are split only if"]
+    for a, of in sorted(asked.items(), key=lambda item: item[0].what):
+        other = any(b.what.split()[0] == a.what.split()[0] for b in asked if b != a)
+        lead, only = f"  {a.what.ljust(first)}  ", f" ({', '.join(of)})" if other else ""
+        lines += textwrap.wrap(lead + a.why + only, WIDTH, subsequent_indent=" " * len(lead), break_on_hyphens=False)
+    return lines
 
 
 def _alike(frames: Iterable[Frames]) -> list[Frames]:

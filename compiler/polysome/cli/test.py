@@ -50,7 +50,12 @@ def test(
         Path | None, typer.Option("--replay", metavar="FILE", help="Run a counterexample again, and judge it.")
     ] = None,
     coverage: Annotated[
-        bool, typer.Option("--coverage", help="Say which lines of the spec tests reach, and which none can.")
+        bool,
+        typer.Option(
+            "--coverage",
+            help="Say which lines of the spec tests reach, and which none can; "
+            "with --engine system, what they reach of the switch's program.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:

@@ -55,7 +55,7 @@ def _update_checksums(parser: ir.Parser, p: Packet, old: bytes, new: bytearray, 
             if field.checksum.zero_is_none and value == 0:
                 continue
             value = updated(value, difference)
-            if field.checksum.zero_is_none and value == 0:
+            if field.checksum.never_zero and value == 0:
                 value = 0xFFFF
             new[at : at + 2] = value.to_bytes(2, "big")
             changed.append((at, at + 2))

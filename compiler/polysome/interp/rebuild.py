@@ -231,7 +231,7 @@ def _checksums(new: Chain, old: Chain, before: dict[Segment, int]) -> None:
             if was == now or (f.checksum.zero_is_none and value == 0):
                 continue
             value = updated(value, word_sum(now, 0, len(now)) - word_sum(was, 0, len(was)))
-            segment.set(f, 0xFFFF if f.checksum.zero_is_none and value == 0 else value)
+            segment.set(f, 0xFFFF if f.checksum.never_zero and value == 0 else value)
 
 
 def _same_from(new: Chain, old: Chain, before: dict[Segment, int]) -> int:

@@ -12,10 +12,11 @@ from polysome.syntax.spans import Span
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """RFC 1071 over `parts` (of pseudo, header, rest)."""
+    """RFC 1071 over `parts` (of pseudo, header, rest). With `never_zero` a result of zero becomes ffff (L10.2)."""
 
     parts: tuple[str, ...]
     zero_is_none: bool
+    never_zero: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from polysome.analysis.relevance import passing
 from polysome.analysis.words import place
 from polysome.ir import program as ir
 from polysome.plan import frames
-from polysome.plan.model import Frames
+from polysome.plan.model import Asked, Frames
 from polysome.plan.site import Site
 from polysome.plan.targets import Switch
-from polysome.plan.ways import Way, ways
+from polysome.plan.way import Condition, Step, Way
+from polysome.plan.ways import ways
 
 
 def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:
@@ -57,7 +58,18 @@ def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
         depth=depth,
         mirror_length=mirror_length(chip, depth),
         least_length=way.least_length(program.parser),
+        asked=tuple(_asked(program.parser, step, c) for step in way.steps for c in step.conditions),
     )
+
+
+def _asked(parser: ir.Parser, step: Step, condition: Condition) -> Asked:
+    instance = parser.instances[step.instance]
+    field = instance.header.fields[condition.field]
+    low, high, most = condition.low, condition.high, (1 << field.width) - 1
+    said = (
+        f"is {low}" if low == high else f"≥ {low}" if high == most else f"≤ {high}" if not low else f"{low} to {high}"
+    )
+    return Asked(f"{instance.name}.{field.name} {said}", "; ".join(condition.why))
 
 
 def mirror_length(chip: Switch, depth: int) -> int:

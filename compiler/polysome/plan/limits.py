@@ -7,6 +7,7 @@ from typing import NoReturn
 from polysome.analysis.words import duration
 from polysome.ir import program as ir
 from polysome.plan import frames
+from polysome.plan.load import TRAFFIC_PORTS
 from polysome.plan.model import Link, Plan
 from polysome.plan.numbers import Number, binary, ceil_div, power_of_two, rate
 from polysome.plan.site import Machine, RdmaServer, Site
@@ -119,8 +120,13 @@ class Limits:
                 )
 
     def overload(self, plan: Plan) -> None:
-        """E1404: a link that cannot carry what is predicted."""
-        worst = max(plan.links, key=lambda link: (link.load.value > link.capacity.value, link.share))
+        """E1404: a link that cannot carry what is predicted.
+
+        With nothing declared, ports that are full lose what follows packets on the way out: a note says so.
+        """
+        declared = self.program.traffic is not None and self.program.traffic.rate is not None
+        links = [link for link in plan.links if declared or (link.name, link.direction) != (TRAFFIC_PORTS, "out")]
+        worst = max(links, key=lambda link: (link.load.value > link.capacity.value, link.share))
         if worst.load.value <= worst.capacity.value:
             return
         what = " of payload" if worst.direction == "goodput" else ""

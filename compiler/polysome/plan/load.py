@@ -12,6 +12,7 @@ from polysome.plan.site import NfServer, RdmaServer, Site
 
 USUAL_MEAN = 1000  # bytes, where the spec has no `traffic { mean … }`
 SHORTEST = 60  # of a frame on Ethernet, without FCS
+TRAFFIC_PORTS = "traffic ports"
 
 
 def bits(packets: int, size: int) -> int:
@@ -60,12 +61,15 @@ def links(
     packets, mean = load.packets.value, load.mean.value
     ports = sum(map(len, site.traffic))
     capacity = Number(ports * site.traffic_rate, "bit/s", f"{ports} × {rate(site.traffic_rate)}", (site.name,))
-    found = [Link("traffic ports", way, load.rate, capacity) for way in ("in", "out")]
     parked = parking is not None and parking.threshold.value < mean <= parking.longest.value
+    leaving = load.rate
     if parked:
         to_nf, from_nf = heaviest(split).to_nf, heaviest(split).from_nf
+        formula = f"{_share(packets, 1)[1]} × ({mean} + {frames.MOST_SUFFIX} B that may follow + {frames.GAP} B) × 8"
+        leaving = Number(bits(packets, mean + frames.MOST_SUFFIX), "bit/s", formula)
     else:
         to_nf = from_nf = frames.whole(mean)
+    found = [Link(TRAFFIC_PORTS, "in", load.rate, capacity), Link(TRAFFIC_PORTS, "out", leaving, capacity)]
     for server in nf:
         found += _nf_links(site, server, packets, len(nf), to_nf, from_nf)
     for memory in site.rdma_servers if parked else ():

@@ -20,12 +20,21 @@ USUAL = Options()
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What packets of a way have, or they go whole, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Frames:
     """What packets of one way through the switch's parser, or of classes that go whole, take on the NF link.
 
     `number`: the class that the tag names, None if whole. `depth`: bytes of the packet that the mirrored copy brings;
     `mirror_length`: the longest length of its mirror session; `least_length`: the shortest claimed length with which
-    all headers are there. Whole: `to_nf` and `from_nf` are for a packet of the mean length; `why`, `place`: the cause.
+    all headers are there; `asked`: of the packet besides. Whole: `to_nf` and `from_nf` are for a packet of the mean
+    length; `why`, `place`: the cause.
     """
 
     headers: str
@@ -37,6 +46,7 @@ class Frames:
     depth: int = 0
     mirror_length: int = 0
     least_length: int = 0
+    asked: tuple[Asked, ...] = ()
     why: str = ""
     place: str = ""
 

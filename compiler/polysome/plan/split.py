@@ -13,7 +13,7 @@ from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.kinds import kinds
 from polysome.plan.limits import Limits
-from polysome.plan.load import links, memory_links, traffic
+from polysome.plan.load import TRAFFIC_PORTS, links, memory_links, traffic
 from polysome.plan.model import USUAL, Link, Options, Parking, Plan, Traffic
 from polysome.plan.numbers import Number, binary, ceil_div, rate
 from polysome.plan.parking import park
@@ -41,7 +41,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
     if parking is None:
         notes += ["no packet is split: the NF gets them all whole, and RDMA servers are of no use to it"]
     else:
-        notes += _parking_notes(site, load, parking)
+        notes += _parking_notes(site, load, parking, loads)
     result = Plan(
         nf=program.name,
         carry=options.carry,
@@ -115,8 +115,14 @@ def _whole_rate(site: Site, load: Traffic, loads: Sequence[Link], nf: Sequence[N
     )
 
 
-def _parking_notes(site: Site, load: Traffic, parking: Parking) -> list[str]:
+def _parking_notes(site: Site, load: Traffic, parking: Parking, loads: Sequence[Link]) -> list[str]:
     notes = []
+    full = next(link for link in loads if (link.name, link.direction) == (TRAFFIC_PORTS, "out"))
+    if full.load.value > full.capacity.value:
+        notes.append(
+            f"ports that are full on the way in are too full on the way out: up to {frames.MOST_SUFFIX} B follow each "
+            "packet that was parked, and what finds no room is dropped there"
+        )
     if len(site.rdma_servers) == 1:
         notes.append("there is one RDMA server: while it is down, packets go whole, as far as the NF link carries them")
     if parking.longest.value < site.largest_frame:

@@ -21,6 +21,7 @@ class Sum:
     field: int
     covered: tuple[FieldKey, ...]
     zero_is_none: bool
+    never_zero: bool
 
     def kind(self, parser: ir.Parser) -> tuple[str, ...]:
         """What it is computed over; a parser keeps running sums of as many kinds as it has units."""
@@ -44,7 +45,7 @@ def sums(instances: tuple[int, ...], edits: tuple[Edit, ...], parser: ir.Parser)
                 words |= dict.fromkeys(_words(key, parser))
             words.pop((i, f), None)
             if words:
-                found.append(Sum(i, f, tuple(words), declared.checksum.zero_is_none))
+                found.append(Sum(i, f, tuple(words), declared.checksum.zero_is_none, declared.checksum.never_zero))
     return tuple(found)
 
 

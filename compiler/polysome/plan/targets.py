@@ -34,6 +34,7 @@ class Switch:
     `stateful_compares`, `stateful_operands`: of one stateful ALU, comparisons and fields that it reads.
     `egress_depth_*`: what an egress parser can see of a copy, mirror or bridge header included. `mirror_length_*`: what
     the longest length of a mirror session counts besides the packet; `packet_length_*`: what egress is told.
+    `checksum_residual_zero_is_ones`: which of ones' complement's zeros a parser's residual has; if not, either.
     `queue_limit_bytes` is no fact of a chip but how far the controller lets a queue grow. `traffic_rate_bps`,
     `nf_port` and `server_port` lay out the default site, 0: like any port, or the next ones.
     """
@@ -58,6 +59,7 @@ class Switch:
     mirror_length_counts_fcs_bytes: int = _whole(0, 4)
     packet_length_counts_fcs_bytes: int = _whole(0, 4)
     packet_length_counts_mirror_header: bool = field(metadata={"read": yes})
+    checksum_residual_zero_is_ones: bool = field(metadata={"read": yes})
     minimum_frame_bytes: int = _whole(14, 1514)
     port_rate_bps: int = _whole(1_000_000, RATE)
     first_port: int = _whole(0, 511)

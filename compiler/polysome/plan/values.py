@@ -18,13 +18,18 @@ Range = tuple[int, int]
 
 @dataclass
 class Known:
-    """Ranges (both ends included) of fields; a field that is not listed may have any value."""
+    """Ranges (both ends included) of fields; a field that is not listed may have any value.
+
+    `reasons`: why a field's range is as it is, in the words that `cause` had when it was narrowed.
+    """
 
     parser: ir.Parser
     ranges: dict[FieldKey, Range] = field(default_factory=dict)
+    reasons: dict[FieldKey, tuple[str, ...]] = field(default_factory=dict)
+    cause: str = ""
 
     def copy(self) -> Known:
-        return Known(self.parser, dict(self.ranges))
+        return Known(self.parser, dict(self.ranges), dict(self.reasons), self.cause)
 
     def of(self, key: FieldKey) -> Range:
         return self.ranges.get(key) or (0, (1 << self.width(key)) - 1)
@@ -38,6 +43,8 @@ class Known:
         low, high = max(low, at), min(high, to)
         if low > high:
             return False
+        if (low, high) != (at, to) and self.cause not in self.reasons.get(key, ()):
+            self.reasons[key] = (*self.reasons.get(key, ()), self.cause)
         self.ranges[key] = (low, high)
         return True
 
@@ -58,10 +65,10 @@ class Known:
             case ir.Binary(op="==" | "!=" | "<" | "<=" | ">" | ">=" as op, left=left, right=right):
                 key, value, asked = _field(left, instance), self._value(right, instance), str(op)
                 if key is None:
-                    key, value, asked = _field(right, instance), self._value(left, instance), _MIRRORED[op]
+                    key, value, asked = _field(right, instance), self._value(left, instance), MIRRORED[op]
                 if key is None or value is None or value[0] != value[1]:
                     return False
-                return self._compared(key, asked if truth else _OPPOSITE[asked], value[0])
+                return self._compared(key, asked if truth else OPPOSITE[asked], value[0])
         return False
 
     def _compared(self, key: FieldKey, op: str, value: int) -> bool:
@@ -129,8 +136,8 @@ class Known:
         return found[0] if found and found[0] == found[1] else None
 
 
-_MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def _ordered(op: str, a: Range, b: Range) -> bool | None:
@@ -139,7 +146,7 @@ def _ordered(op: str, a: Range, b: Range) -> bool | None:
             return op == "!="
         return op == "==" if a[0] == a[1] == b[0] == b[1] else None
     if op in (">", ">="):
-        return _ordered(_MIRRORED[op], b, a)
+        return _ordered(MIRRORED[op], b, a)
     if op == "<":
         return True if a[1] < b[0] else False if a[0] >= b[1] else None
     return True if a[1] <= b[0] else False if a[0] > b[1] else None

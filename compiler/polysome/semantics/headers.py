@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.fold import NotConstant, Undefined, fold, zero
 from polysome.semantics import hints
 from polysome.semantics.expressions import Expressions, Shared
 from polysome.semantics.scope import NfScope, duplicate
@@ -46,7 +49,7 @@ class HeaderBuilder:
                 mend=f"Add a field of {8 - offset % 8} bits, for example `reserved: bit<{8 - offset % 8}>;`.",
             )
         header = ir.Header(decl.name.text, tuple(fields), (offset + 7) // 8, None, None, None, (), decl.name.span)
-        return self._rules(decl, self._marks(decl, header))
+        return _with_zero_sums(self._rules(decl, self._marks(decl, header)))
 
     def _field(self, f: ast.HeaderField, offset: int, decl: ast.HeaderDecl) -> ir.Field:
         if isinstance(f.type, ast.TypeName) and f.type.name == "rest":
@@ -142,7 +145,7 @@ class HeaderBuilder:
                     why="These are the parts of a packet that protocols sum up.",
                     mend=one_of(part.text, CHECKSUM_PARTS),
                 )
-        return ir.Checksum(tuple(p.text for p in mark.parts), mark.zero_is_none)
+        return ir.Checksum(tuple(p.text for p in mark.parts), mark.zero_is_none, mark.zero_is_none)
 
     def _rules(self, decl: ast.HeaderDecl, header: ir.Header) -> ir.Header:
         self.x.own = header
@@ -215,29 +218,51 @@ def _with_lengths(e: ir.Expr, slots: dict[int, bool]) -> ir.Expr:
 
 def own_fields(e: ir.Expr | None, instance: int) -> ir.Expr | None:
     """A header's expression for one instance: its own fields become that instance's."""
+    return None if e is None else _with_fields(e, lambda own: replace(own, instance=instance))
+
+
+def _with_fields(e: ir.Expr, become: Callable[[ir.HeaderField], ir.Expr]) -> ir.Expr:
+    """A header's expression with something else for each of its own fields."""
     match e:
-        case None | ir.Const():
-            return e
         case ir.HeaderField(instance=-1):
-            return replace(e, instance=instance)
+            return become(e)
         case ir.Binary() | ir.MinMax() | ir.Concat():
-            left, right = own_fields(e.left, instance), own_fields(e.right, instance)
-            assert left is not None and right is not None
-            return replace(e, left=left, right=right)
+            return replace(e, left=_with_fields(e.left, become), right=_with_fields(e.right, become))
         case ir.Unary():
-            operand = own_fields(e.operand, instance)
-            assert operand is not None
-            return replace(e, operand=operand)
+            return replace(e, operand=_with_fields(e.operand, become))
         case ir.Cast() | ir.BitSlice():
-            value = own_fields(e.value, instance)
-            assert value is not None
-            return replace(e, value=value)
+            return replace(e, value=_with_fields(e.value, become))
         case ir.Choose():
-            parts = [own_fields(p, instance) for p in (e.condition, e.then, e.orelse)]
-            assert parts[0] is not None and parts[1] is not None and parts[2] is not None
-            return replace(e, condition=parts[0], then=parts[1], orelse=parts[2])
+            condition, then, orelse = (_with_fields(p, become) for p in (e.condition, e.then, e.orelse))
+            return replace(e, condition=condition, then=then, orelse=orelse)
         case _:
             return e
+
+
+def _may_be_zeros(header: ir.Header) -> bool:
+    """Is a header of nothing but zeros one, by its `valid` and `size`?"""
+
+    def of_zeros(e: ir.Expr) -> Any:
+        return fold(_with_fields(e, lambda own: ir.Const(own.span, own.type, zero(own.type))))
+
+    try:
+        valid = header.valid is None or of_zeros(header.valid)
+        return bool(valid and (header.size is None or of_zeros(header.size) >= header.fixed))
+    except (NotConstant, Undefined):
+        return True
+
+
+def _with_zero_sums(header: ir.Header) -> ir.Header:
+    """Says of each checksum whether all that it covers may be zero: with a pseudo header, which has a length, never."""
+
+    def said(field: ir.Field) -> ir.Field:
+        if field.checksum is None:
+            return field
+        parts = field.checksum.parts
+        zeros = "pseudo" not in parts and ("header" not in parts or _may_be_zeros(header))
+        return replace(field, checksum=replace(field.checksum, never_zero=field.checksum.zero_is_none or zeros))
+
+    return replace(header, fields=tuple(said(field) for field in header.fields))
 
 
 def header(shared: Shared, scope: NfScope, name: ast.Ident) -> ir.Header | None:

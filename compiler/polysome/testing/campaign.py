@@ -21,6 +21,8 @@ from polysome.testing.plan import Plan, Sizes
 from polysome.testing.spec import Spec
 from polysome.testing.trace import Trace
 
+_LISTED = 4  # of so many traces one is of boundary packets,
+_PIECE = 40  # so many of them
 SOLVING = 10.0  # campaigns of so many seconds also solve for packets that reach the rarest branches
 
 
@@ -129,14 +131,19 @@ class _Campaign:
         return enough or settled or time.monotonic() - self.started > self.plan.seconds
 
     def _stream(self) -> Iterator[tuple[Spec, Trace]]:
-        """Traces for each size in turn; state of the declared size is rarely full, so it has fewer."""
+        """Traces for each size in turn; state of the declared size is rarely full, so it has fewer.
+
+        Some of them, as long as there are any, are the program's boundary packets, the same in every campaign.
+        """
         plan, small = self.plan, self.spec.small()
         sizes = {Sizes.both: (small, small, self.spec), Sizes.small: (small,), Sizes.declared: (self.spec,)}
         turns = sizes[plan.sizes]
+        boundaries = traffic.boundary_pieces(traffic.boundary_packets(self.spec), _PIECE)
         streams = {id(s): traffic.seeded(s, plan.seed, captures=plan.captures) for s in turns}
         for number in range(plan.traces if plan.traces is not None else 1 << 62):
             spec = turns[number % len(turns)]
-            yield spec, next(streams[id(spec)])
+            piece = next(boundaries, None) if number % _LISTED == 1 else None
+            yield spec, traffic.boundary_trace(self.spec, piece) if piece else next(streams[id(spec)])
 
     def _judge(self, spec: Spec, trace: Trace) -> None:
         execution = execute(spec, trace, self.engine)

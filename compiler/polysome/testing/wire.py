@@ -22,6 +22,8 @@ EXTENSIONS = (0, ROUTING, 60)  # hop by hop, routing, destination options: next 
 MOST_EXTENSIONS = 8  # a packet with more is not judged
 ICMP_QUOTING = (3, 4, 5, 11, 12)  # unreachable, source quench, redirect, time exceeded, parameter problem
 VXLAN_PORT, VXLAN_FLAGS = 4789, 0x08
+# Tunnels, whose UDP checksum may be zero over IPv6 too (RFC 6935): GTP-U, LISP, GRE, VXLAN, its GPE, GUE, GENEVE, MPLS.
+TUNNEL_PORTS = frozenset({2152, 4341, 4754, VXLAN_PORT, 4790, 6080, 6081, 6635})
 NESTING = 4  # tunnels within tunnels that are looked into
 
 
@@ -32,7 +34,8 @@ class Checksum:
     `name`: "IPv4 header", "TCP", "UDP", "ICMP", "ICMPv6", after "inner " for each tunnel it is in, "quoted " within an
     ICMP error. `at`: the field's first byte in the frame; `value`: the field. `residual`: the ones' complement sum of
     all it covers, itself included, modulo 65535: 0 if it is right, else how wrong it is. `none`: a UDP checksum of
-    zero, which says that there is none (over IPv4; over IPv6 only with VXLAN, RFC 6935, elsewhere it is wrong there).
+    zero, which says that there is none (over IPv4; over IPv6 only in tunnels, RFC 6935, elsewhere it is wrong there).
+    `zeros`: nothing but zeros, whose checksum would be ffff: wrong, but no update by what changes can tell (RFC 1624).
     """
 
     name: str
@@ -40,10 +43,11 @@ class Checksum:
     value: int
     residual: int
     none: bool = False
+    zeros: bool = False
 
     @property
     def right(self) -> bool:
-        return self.none or not self.residual
+        return self.none or (not self.residual and not self.zeros)
 
 
 def wrong_checksums(frame: bytes) -> tuple[str, ...]:
@@ -54,6 +58,17 @@ def wrong_checksums(frame: bytes) -> tuple[str, ...]:
 def checksums(frame: bytes) -> tuple[Checksum, ...]:
     """All checksums of an Ethernet frame that can be judged, outermost first. O(bytes x tunnels)."""
     return tuple(_ethernet(frame, 0, len(frame), 0))
+
+
+def network_end(frame: bytes) -> int:
+    """Where the outermost IP packet ends by its own length; the frame's end if there is none that is whole."""
+    kind, at = _network(frame, 0, len(frame))
+    room = len(frame) - at
+    if kind == ETHER_IPV4 and room >= 20:
+        return min(len(frame), at + _word(frame, at + 2))
+    if kind == ETHER_IPV6 and room >= 40:
+        return min(len(frame), at + 40 + _word(frame, at + 4))
+    return len(frame)
 
 
 def ones_sum(data: bytes) -> int:
@@ -70,18 +85,21 @@ def _word(frame: bytes, at: int) -> int:
     return frame[at] << 8 | frame[at + 1]
 
 
-def _ethernet(frame: bytes, at: int, end: int, depth: int) -> Iterator[Checksum]:
+def _network(frame: bytes, at: int, end: int) -> tuple[int, int]:
+    """The EtherType behind the tags of the Ethernet header at `at`, 0 if it is cut, and where what it names begins."""
     at += 12
     for _ in range(2):
         if at + 2 <= end and _word(frame, at) in VLAN_TAGS:
             at += 4
-    if at + 2 > end:
-        return
-    kind = _word(frame, at)
+    return (_word(frame, at), at + 2) if at + 2 <= end else (0, end)
+
+
+def _ethernet(frame: bytes, at: int, end: int, depth: int) -> Iterator[Checksum]:
+    kind, at = _network(frame, at, end)
     if kind == ETHER_IPV4:
-        yield from _ipv4(frame, at + 2, end, depth)
+        yield from _ipv4(frame, at, end, depth)
     elif kind == ETHER_IPV6:
-        yield from _ipv6(frame, at + 2, end, depth)
+        yield from _ipv6(frame, at, end, depth)
 
 
 def _prefix(depth: int) -> str:
@@ -154,7 +172,8 @@ def _tunnelled(frame: bytes, at: int, end: int, protocol: int, depth: int) -> It
 def _icmp(frame: bytes, at: int, stop: int, depth: int) -> Iterator[Checksum]:
     if at + 8 > stop:
         return
-    yield Checksum(_prefix(depth) + "ICMP", at + 2, _word(frame, at + 2), ones_sum(frame[at:stop]))
+    zeros = not any(frame[at:stop])
+    yield Checksum(_prefix(depth) + "ICMP", at + 2, _word(frame, at + 2), ones_sum(frame[at:stop]), zeros=zeros)
     size = _ipv4_size(frame, at + 8, stop) if frame[at] in ICMP_QUOTING else None
     if size is not None:
         quote = at + 8
@@ -171,7 +190,7 @@ def _layer4(frame: bytes, at: int, stop: int, protocol: int, addresses: bytes, d
     value = _word(frame, field)
     total = ones_sum(addresses) + protocol + size + ones_sum(frame[at : at + size])
     vxlan = protocol == UDP and _word(frame, at + 2) == VXLAN_PORT
-    none = protocol == UDP and value == 0 and (len(addresses) == 8 or vxlan)
+    none = protocol == UDP and value == 0 and (len(addresses) == 8 or _word(frame, at + 2) in TUNNEL_PORTS)
     residual = total % 0xFFFF
     if protocol == UDP and value == 0 and not none:
         residual = residual or 0xFFFF

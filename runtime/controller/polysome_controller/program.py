@@ -5,9 +5,9 @@ from __future__ import annotations
 from polysome_controller.driver import Put, Remove, SetRegister, Update
 
 # Bytes that a request has on the link beside those that are counted, which are the packet's before it became one, and
-# an FCS: 74 around a packet that is written (Ethernet to RETH, the cell's head, ICRC), 14 more than the frame of edits
-# that becomes a READ; there are as many of one as of the other.
-REQUEST_EXTRA = 44
+# an FCS: 80 around a packet that is written (Ethernet to RETH, the cell's head, 4 to 7 of pad, ICRC), 14 more than the
+# frame of edits that becomes a READ; there are as many of one as of the other.
+REQUEST_EXTRA = 47
 PRIMARIES = "Ingress.primaries"
 INGRESS_EVENTS, EGRESS_EVENTS = "Ingress.events", "Egress.events"
 REQUESTS = "Egress.requests"  # by switch port
@@ -22,7 +22,7 @@ FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated
 # acknowledgements and sweeps too.
 LOST = (
     *(f"ingress.{name}" for name in (*FORGED, "unknown_station", "edits_given_up", "foreign_cell")),
-    *(f"egress.{name}" for name in ("short", "long", "odd_trailer", "too_many")),
+    *(f"egress.{name}" for name in ("short", "long", "too_many")),
 )
 ENDED = "dropped by the program"
 

@@ -36,7 +36,7 @@ void check_checksum(const Bytes& before, const Bytes& after, const Placed& p, ui
     // The sum of what is covered and the checksum stays the same modulo 65535.
     const int64_t change = int64_t{sum_of(is)} - sum_of(was) - (int64_t{now} - old);
     check(change % 0xffff == 0, "a checksum is as wrong as it was");
-    check(now != (f.checksum->zero_is_none ? 0 : 0xffff), "never ffff, or never zero");
+    check(now != (f.checksum->never_zero ? 0 : 0xffff), "never ffff, or never zero");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ PACKETS = (
     ),
     *of(
         "runtime/nf/apply.hpp",
-        ("UDP's 0 stays 0", Kind.checksum, "writing", "    if (shape.zero_is_none && value == 0) value = 0xffff;\n", ""),
+        ("UDP's 0 stays 0", Kind.checksum, "writing", "    if (shape.never_zero && value == 0) value = 0xffff;\n", ""),
         ("UDP's none is updated", Kind.checksum, "writing", "    if (shape.zero_is_none && old == 0) return;\n", ""),
         ("no pseudo header", Kind.checksum, "nat", "    if (shape.pseudo) add_pseudo(protocols, p, position, changes, difference);\n", ""),
         ("low bytes count as high ones", Kind.checksum, "slim_dpi", "c.difference << ((c.begin - low) & 1) * 8;", "c.difference;"),
@@ -69,7 +69,7 @@ PACKETS = (
     ),
     *of(
         "runtime/nf/edit.hpp",
-        ("UDP's 0 stays 0", Kind.checksum, "writing", "    if (zero_is_none && value == 0) value = 0xffff;\n", ""),
+        ("UDP's 0 stays 0", Kind.checksum, "writing", "    if (never_zero && value == 0) value = 0xffff;\n", ""),
         ("UDP's none is updated", Kind.checksum, "nat", "    if (zero_is_none && old == 0) return {};\n", ""),
         ("bytes at odd places are not exchanged", Kind.checksum, "writing", "difference += change.difference * 256;", "difference += change.difference;"),
         ("what stays the same counts as changed", Kind.checksum, "writing", "    if (!change.any) return {};\n", ""),

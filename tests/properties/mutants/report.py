@@ -1,5 +1,7 @@
 """Tries all mutants and reports which property catches which: `python -m tests.properties.mutants.report`.
 
+`… prove` tries those of the emitted P4 on the prover instead (tests/prove/mutants).
+
 Every mutant has a process and a budget of its own. Exit code 1 if a mutant that is not equivalent gets away.
 """
 
@@ -71,6 +73,10 @@ def table(rows: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["prove"]:
+        from tests.prove.mutants import report
+
+        sys.exit(report.main(sys.argv[2:]))
     parser = argparse.ArgumentParser(description="Try all mutants, or those whose name contains a text.")
     parser.add_argument("contains", nargs="*", default=[""])
     parser.add_argument("--seconds", type=float, default=120)

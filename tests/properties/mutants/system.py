@@ -15,6 +15,7 @@ MIX = f"{FAULTS}test_no_packet_leaves_wrong_and_each_loss_is_counted"
 NAK = f"{FAULTS}test_after_a_sequence_nak_requests_are_accepted_within_a_round_trip_without_a_reset"
 ROUND = f"{FAULTS}test_edits_that_go_round_for_longer_than_their_slot_lives_change_no_other_packet"
 DEAD = f"{FAULTS}test_a_dead_servers_packets_go_to_its_backup"
+TRAILERS = f"{ENGINE}test_trailers_of_any_length_leave"
 RARE = "tests/system/test_rare_values.py::"
 RDMA = "tests/rdma/test_rdma_units.py::test_the_rdma_units"
 UNITS = "tests/system/test_system_units.py::test_the_systems_units"
@@ -31,19 +32,22 @@ def of(file: str, *mutants: tuple[str, Kind, str, str, str]) -> tuple[SystemMuta
 EGRESS = of(
     "targets/tofino/egress.p4.j2",
     ("1 short frames are written", Kind.missing_check, f"{ATTACKS}test_frames_shorter_than_they_claim_are_not_written", "md.missing = md.claimed |-| md.total;", "md.missing = 0;"),
-    ("1 pads that are too large, the other way round", Kind.inverted, DEAD, "md.odd = md.pad |-| md.claimed_pad;", "md.odd = md.claimed_pad |-| md.pad;"),
-    ("1 a pad of one byte too many", Kind.arithmetic, f"{EXAMPLE}[load_balancer]", "md.pad = 0 - md.total;", "md.pad = 1 - md.total;"),
+    ("1 pads as large as the READ counts on, whatever the trailer", Kind.arithmetic, TRAILERS, "(COPY_WRITE, {{ claimed }}, {{ total }}): pad_{{ pad }}();", "(COPY_WRITE, {{ claimed }}, {{ total }}): pad_{{ 4 + -claimed % 4 }}();"),
+    ("1 a READ of one word less", Kind.arithmetic, TRAILERS, "hdr.bridge.length + {{ 4 + most_pad }};", "hdr.bridge.length + {{ most_pad }};"),
+    ("1 a READ of one word more", Kind.arithmetic, TRAILERS, "hdr.bridge.length + {{ 4 + most_pad }};", "hdr.bridge.length + {{ 8 + most_pad }};"),
+    ("1 the pad is not counted", Kind.arithmetic, f"{EXAMPLE}[load_balancer]", "md.size = md.total + md.pad;", "md.size = md.total;"),
     ("3 one PSN too far after a NAK", Kind.boundary, NAK, "value = hdr.bridge.seq;", "value = hdr.bridge.seq + 1;"),
-    ("3 a frame that is not written takes a PSN", Kind.order, f"{ATTACKS}test_lengths_that_make_no_sense[0]", "                drop(EVENT_ODD_TRAILER);", "                md.psn = next_psn.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n                drop(EVENT_ODD_TRAILER);"),
+    ("3 a frame that is not written takes a PSN", Kind.order, f"{ATTACKS}test_lengths_that_make_no_sense[0]", "                drop(EVENT_LONG);", "                md.psn = next_psn.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n                drop(EVENT_LONG);"),
     ("5 whole packets whatever the meter says", Kind.rate, f"{FAULTS}test_packets_go_whole_while_no_queue_pair_is_up_and_are_parked_again_after", "if (hdr.bridge.color == MeterColor_t.RED) {", "if (hdr.bridge.color == MeterColor_t.YELLOW) {"),
     ("7 two cells", Kind.key, ROUND, 'hdr.bridge.seq & {{ "0x%08x" % (plan.cells - 1) }};', "hdr.bridge.seq & 1;"),
-    ("10 odd trailers count as long", Kind.accounting, f"{ATTACKS}test_trailers_of_any_length[4000]", "drop(EVENT_ODD_TRAILER);", "drop(EVENT_LONG);"),
+    ("10 long frames count as short", Kind.accounting, f"{ATTACKS}test_trailers_of_any_length[4000]", "drop(EVENT_LONG);", "drop(EVENT_SHORT);"),
     ("the address of another cell", Kind.arithmetic, "tests/system/test_protocol.py", "md.cell << {{ plan.cell_bits }};", "md.cell << {{ plan.cell_bits - 1 }};"),
 )  # fmt: skip
 
 CONSTANTS = of(
     "targets/tofino/constants.p4.j2",
-    ("1 packets larger than a cell", Kind.boundary, f"{ATTACKS}test_trailers_of_any_length[4000]", "LONGEST = {{ plan.cell }};", "LONGEST = {{ 8 * plan.cell }};"),
+    ("1 packets larger than a cell", Kind.boundary, f"{ATTACKS}test_trailers_of_any_length[4000]", "LONGEST = {{ longest }};", "LONGEST = {{ 8 * plan.cell }};"),
+    ("1 a byte more than its cell", Kind.boundary, TRAILERS, "LONGEST = {{ longest }};", "LONGEST = {{ longest + 1 }};"),
     ("2 all ones is given", Kind.boundary, f"{RARE}test_0_and_all_ones_are_never_given", "LAST_SEQ = 0x3ffffffe;", "LAST_SEQ = 0x3fffffff;"),
 )  # fmt: skip
 
@@ -67,7 +71,7 @@ INGRESS = of(
     ("6 READs are not given back", Kind.leak, DEAD, "                give_back.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n", ""),
     ("6 tries are not counted", Kind.missing_update, ROUND, "hdr.retry.tries = md.tries + 1;", "hdr.retry.tries = md.tries;"),
     ("8 from the switch's own address", Kind.missing_check, f"{ATTACKS}test_the_switchs_address_is_nobody_elses", "            from_the_switch.apply();\n", ""),
-    ("12 a computed zero stays zero", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", '{{ ", true" if sum.zero_is_none }}', ""),
+    ("12 a computed zero stays zero", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", '{{ ", true" if sum.never_zero }}', ""),
 )  # fmt: skip
 
 REGISTERS = (
@@ -98,15 +102,18 @@ GENERATOR = (
     ),
     *of(
         "compiler/polysome/backends/tofino/parser_states.py",
-        ("12 UDP's none gets one", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", 'yield f"        0: {last};"', 'yield f"        0: summed_{way.number};"'),
-        ("12 all ones is parked", Kind.checksum, f"{RARE}test_a_checksum_of_all_ones_goes_whole", "(0, 0xFFFE)", "(0, 0xFFFF)"),
+        ("12 UDP's none gets one", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", 'yield f"        0: {after};"', 'yield f"        0: {last}_with_{sum.name};"'),
+    ),
+    *of(
+        "compiler/polysome/plan/assumed.py",
+        ("12 all ones is parked", Kind.checksum, f"{RARE}test_a_checksum_of_all_ones_goes_whole", "(one.instance, one.field), 0, 0xFFFE)", "(one.instance, one.field), 0, 0xFFFF)"),
     ),
 )  # fmt: skip
 
 SWITCH = (
     *of("runtime/switch/objects.hpp", ("an equal amount is too much", Kind.boundary, f"{P4}test_tables.py::test_a_meter_marks_as_rfc_2698_says", "if (s.peak < cost) return red;", "if (s.peak <= cost) return red;")),
     *of("runtime/switch/traffic_manager.hpp", ("the lowest queue first", Kind.order, f"{P4}test_copies.py::test_the_higher_queue_goes_first_once_the_wire_is_free", "unsigned q = queues - 1;\n        while (port.queue[q].first == nullptr || port.queue[q].first->since > at) --q;", "unsigned q = 0;\n        while (port.queue[q].first == nullptr || port.queue[q].first->since > at) ++q;")),
-    *of("runtime/switch/switch.hpp", ("a session cuts the packet alone", Kind.rebuilding, f"{P4}test_copies.py::test_a_session_cuts_header_and_packet_together", "Program::mirror_cuts_header ? most", "!Program::mirror_cuts_header ? most")),
+    *of("runtime/switch/switch.hpp", ("a session cuts the packet alone", Kind.rebuilding, f"{P4}test_copies.py::test_a_session_cuts_header_and_packet_together", "Program::mirror_cuts_header ? asked", "!Program::mirror_cuts_header ? asked")),
     *of("runtime/switch/bits.hpp", ("a difference wraps", Kind.arithmetic, "tests/switch/test_switch_units.py::test_the_switchs_units[test_bits]", "return a > b ? static_cast<Bits<W>>(a - b) : Bits<W>{0};", "return cut<W>(a - b);")),
     *of("runtime/switch/table.hpp", ("an erased entry hides another", Kind.lookup, f"{P4}test_tables.py::test_many_entries_come_and_go", "            slots_[i].used = false;\n            gap = i;\n", "            slots_[i].used = false;\n            break;\n"), ("the shortest prefix wins", Kind.lookup, f"{P4}test_tables.py::test_the_longest_prefix_wins", "priority = 128 - keys.prefix;", "priority = keys.prefix;")),
     *of("compiler/polysome/p4/translate/expressions.py", ("sums in conditions wrap", Kind.arithmetic, f"{P4}test_registers.py::test_a_difference_in_a_condition_is_compared_without_wrapping", "if self.exact and (_sum(e.left)", "if not self.exact and (_sum(e.left)")),

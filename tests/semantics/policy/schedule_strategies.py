@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from polysome.kinds.policy.base import Settings
 
-UNTIMED = profile(deadline=None)  # how long a test takes is the machine's business
 SIZES = st.one_of(st.integers(14, 200), st.sampled_from([60, 100, 1500, 1514, 9000]))
 RATES = st.sampled_from([1, 7, 1000, 10**6, 7 * 10**8, 8 * 10**9, 3 * 10**9 + 1, 10**11, 10**12])
 LAST = 2**64 - 1

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from schedule_harness import Run, run
-from schedule_strategies import SIZES, UNTIMED, Schedule, bucketed, lasting, workload
+from schedule_strategies import SIZES, Schedule, bucketed, lasting, workload
 
 from polysome.kinds.policy.base import Settings
 
@@ -38,7 +38,6 @@ def by_class(r: Run) -> dict[Any, list[tuple[int, int]]]:
     return result
 
 
-@UNTIMED
 @given(workload(lasting("police")))
 def test_police_passes_all_it_may_and_no_more(work: Work) -> None:
     schedule, offers = work
@@ -53,7 +52,6 @@ def test_police_passes_all_it_may_and_no_more(work: Work) -> None:
             passed[item.cls].append((now, item.size))
 
 
-@UNTIMED
 @given(workload(lasting("shape")))
 def test_shape_is_neither_early_nor_late(work: Work) -> None:
     schedule, offers = work
@@ -70,7 +68,6 @@ def test_shape_is_neither_early_nor_late(work: Work) -> None:
             passed.append((time, item.size))
 
 
-@UNTIMED
 @given(st.lists(SIZES, min_size=1, max_size=60), st.sampled_from([1, 7 * 10**8, 3 * 10**9 + 1]))
 def test_shape_keeps_up_its_rate(sizes: list[int], rate: int) -> None:
     # All packets come at 0. By any time t, what left is at least what was offered or rate * t less one packet; with a
@@ -85,7 +82,6 @@ def test_shape_keeps_up_its_rate(sizes: list[int], rate: int) -> None:
     assert left == sum(sizes)
 
 
-@UNTIMED
 @given(workload(bucketed("police", constant=True)))
 def test_police_with_forgetting_agrees_with_a_model(work: Work) -> None:
     """The class table (P2), modelled the slow way: all classes with their whole history, searched each time."""

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from schedule_harness import Run, run
-from schedule_strategies import LAST, REFRAME, SIZES, UNTIMED, Schedule, served, workload
+from schedule_strategies import LAST, REFRAME, SIZES, Schedule, served, workload
 
 from polysome.kinds.policy.base import Item, Settings
 
@@ -26,7 +26,6 @@ def by_port(r: Run) -> Iterator[list[tuple[Item, int, int]]]:
     yield from ports.values()
 
 
-@UNTIMED
 @given(workload(served()))
 def test_ports_conserve_work_and_never_drift(work: Work) -> None:
     schedule, offers = work
@@ -52,14 +51,12 @@ def never_inverted(r: Run, key: Callable[[Item, int], tuple[int, int]]) -> None:
             assert all(key(item, arrival) <= key(*head) for head in heads.values())
 
 
-@UNTIMED
 @given(workload(served(("priority",))))
 def test_priority_is_never_inverted(work: Work) -> None:
     schedule, offers = work
     never_inverted(run("priority", schedule.settings, offers), lambda item, _: (-item.args[0], item.order))
 
 
-@UNTIMED
 @given(workload(served(("deadline",))))
 def test_the_earliest_deadline_is_first(work: Work) -> None:
     schedule, offers = work
@@ -100,7 +97,6 @@ class PaperDrr:
                 self.active.append(self.active.pop(0))
 
 
-@UNTIMED
 @given(workload(served(("drr",))))
 def test_drr_sends_what_the_papers_algorithm_sends(work: Work) -> None:
     schedule, offers = work
@@ -116,7 +112,6 @@ def test_drr_sends_what_the_papers_algorithm_sends(work: Work) -> None:
             assert next(model.dequeued) is item
 
 
-@UNTIMED
 @given(st.lists(st.tuples(st.integers(0, 9), st.lists(SIZES, min_size=1, max_size=9)), min_size=2, max_size=3))
 def test_drr_shares_converge_to_the_weights(classes: list[tuple[int, list[int]]]) -> None:
     # While two classes wait, what they got per weight differs by at most Q + 2 L (the paper's fairness measure),
@@ -139,7 +134,6 @@ def test_drr_shares_converge_to_the_weights(classes: list[tuple[int, list[int]]]
         left[item.cls] -= 1
 
 
-@UNTIMED
 @given(workload(REFRAME))
 def test_reframe_groups_like_brute_force(work: Work) -> None:
     schedule, offers = work

@@ -7,14 +7,13 @@ from typing import Any
 from hypothesis import event, given
 from hypothesis import strategies as st
 from schedule_harness import Run, run
-from schedule_strategies import ANY, BOUNDED, UNTIMED, Schedule, workload
+from schedule_strategies import ANY, BOUNDED, Schedule, workload
 
 from polysome.kinds.policy import POLICIES
 
 Work = tuple[Schedule, list[dict[str, Any]]]
 
 
-@UNTIMED
 @given(workload(ANY))
 def test_every_packet_leaves_once_or_is_dropped_once_or_is_held(work: Work) -> None:
     schedule, offers = work
@@ -29,7 +28,6 @@ def test_every_packet_leaves_once_or_is_dropped_once_or_is_held(work: Work) -> N
     event(f"{schedule.kind}: {'held' if any(r.waits()) else 'none held'}, {len({why for _, why in r.dropped})} reasons")
 
 
-@UNTIMED
 @given(workload(ANY))
 def test_nothing_leaves_before_its_arrival_and_time_never_runs_back(work: Work) -> None:
     schedule, offers = work
@@ -38,7 +36,6 @@ def test_nothing_leaves_before_its_arrival_and_time_never_runs_back(work: Work) 
     assert [time for _, time in r.left] == sorted(time for _, time in r.left)
 
 
-@UNTIMED
 @given(workload(ANY))
 def test_a_class_keeps_its_order(work: Work) -> None:
     schedule, offers = work
@@ -51,7 +48,6 @@ def test_a_class_keeps_its_order(work: Work) -> None:
         last[key] = order
 
 
-@UNTIMED
 @given(workload(BOUNDED))
 def test_held_no_longer_than_the_bound(work: Work) -> None:
     schedule, offers = work
@@ -64,7 +60,6 @@ def test_held_no_longer_than_the_bound(work: Work) -> None:
     event(f"{schedule.kind}: {'over half of the bound' if bound and worst * 2 > bound else 'less'}")
 
 
-@UNTIMED
 @given(workload(ANY), st.data())
 def test_when_it_is_run_changes_nothing(work: Work, data: st.DataObject) -> None:
     schedule, offers = work
@@ -80,7 +75,6 @@ def test_when_it_is_run_changes_nothing(work: Work, data: st.DataObject) -> None
     assert (r.left, r.dropped) == (plain.left, plain.dropped)
 
 
-@UNTIMED
 @given(workload(ANY))
 def test_limits_of_what_is_held(work: Work) -> None:
     schedule, offers = work
@@ -100,7 +94,6 @@ def test_limits_of_what_is_held(work: Work) -> None:
         assert settings.count is None or len(held) < settings.count
 
 
-@UNTIMED
 @given(workload(ANY))
 def test_what_is_dropped_for_room_would_not_have_fitted(work: Work) -> None:
     schedule, offers = work

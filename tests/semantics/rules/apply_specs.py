@@ -5,10 +5,10 @@ from __future__ import annotations
 from rules.harness import nf, run
 from rules.packets import ethernet, ipv4, udp
 
-# A header whose checksum covers itself, and one in front of it whose checksum covers both.
+# A header whose checksum covers itself, and one in front of it whose checksum covers both; neither is ever all zeros.
 SUMS = """
-header outer { x: u16; check: u16 checksum(header, rest); }
-header sum { a: u16; b: u16; check: u16 checksum(header); }
+header outer { x: u16; check: u16 checksum(header, rest); valid x != 0; }
+header sum { a: u16; b: u16; check: u16 checksum(header); valid a != 0 or b != 0; }
 header maybe { a: u16; b: u16; check: u16 checksum(header) zero is none; }
 """
 

@@ -102,7 +102,7 @@ def test_L13_1_a_packet_is_dropped_once_if_all_copies_are() -> None:
     assert outcome.counters.copies == 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 15), st.sampled_from("abc"), st.integers(0, 9)), max_size=25),
     st.sampled_from(["", REFRAME, SERVE]),

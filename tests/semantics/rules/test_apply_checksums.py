@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from polysome.testing.wire import wrong_checksums
 from rules.apply_specs import SUMS, UDP4, l4, own, sent, words
-from rules.packets import ethernet, extension, fragment6, icmp, icmpv6, ipv4, ipv6, tcp, udp
+from rules.packets import checksum, ethernet, extension, fragment6, icmp, icmpv6, ipv4, ipv6, tcp, udp
 
 
 def only_sum(body: str, *values: int) -> bytes:
@@ -60,6 +63,51 @@ def test_L10_2_a_result_of_zero_becomes_ffff_where_zero_means_none() -> None:
     assert only_maybe("maybe.a = 0xfffd;", 1, 2, 0xFFFC) == words(0xFFFD, 2, 0xFFFF)
     # And ffff goes on as 0 does: acc = 0 + (1 - fffd) = 3 modulo ffff.
     assert only_maybe("maybe.a = 1;", 0xFFFD, 2, 0xFFFF) == words(1, 2, 0xFFFC)
+
+
+# Which headers may be all zeros, as far as the checksum covers.
+MAY_BE_ZEROS = {
+    "checksum(header)": True,
+    "checksum(header, rest)": True,
+    "checksum(rest)": True,
+    "checksum(pseudo, header, rest)": False,  # whose length is not zero
+    "checksum(header); valid a != 0": False,
+    "checksum(rest); valid a != 0": True,  # the header is not covered
+    "checksum(header); valid a < 9 or b > 1": True,
+    "checksum(header); size (a >> 12) * 2": False,
+    "checksum(header); size (a >> 14) * 2 + 6": True,
+}
+
+
+@pytest.mark.parametrize("said", MAY_BE_ZEROS)
+def test_L10_2_a_result_of_zero_becomes_ffff_where_all_may_be_zero(said: str) -> None:
+    """ffff is right whatever is covered, 0 is wrong for zeros; elsewhere the update gives what a computation does."""
+    field, _, rules = said.partition("; ")
+    rest = "rest: rest; " if "size" in rules else ""
+    header = f"header h {{ a: u16; b: u16; check: u16 {field}; {rest}{rules + ';' if rules else ''} }}"
+    front = "header v { x: u16; pseudo x; }"
+    parser = "state start { extract v; goto next; } state next { extract h; }"
+    spec = own("require h; v.x = 2; h.a = 0x3000; h.b = 0xcfff; send b;", parser, front + header)
+    a, b, behind = 0x3000, 0xFFF, 0xC000  # behind the header lies what makes the sum 0 where it is covered
+    difference = 0 if "header" not in field else 0xC000
+    difference += 1 if "pseudo" in field else 0
+    before = difference  # so that it is 0 afterwards
+    left = sent(spec, words(1, a, b, before, behind))
+    if field == "checksum(rest)":
+        assert left == words(2, a, 0xCFFF, before, behind), "nothing that it covers changed"
+        return
+    assert left == words(2, a, 0xCFFF, 0xFFFF if MAY_BE_ZEROS[said] else 0, behind)
+
+
+def test_L10_2_an_echo_of_zeros_is_answered_with_a_right_checksum() -> None:
+    for data in (b"", bytes(9), b"\x12\x34\xed\xcb"):
+        request = ethernet(ipv4(icmp(data, identifier=0, sequence=0)))
+        left = l4("require icmp; icmp.type = 0;", request)
+        assert left[34:] == words(0, 0xFFFF, 0, 0) + data and checksum(left[34:]) == 0
+        assert wrong_checksums(left) == ()
+    assert wrong_checksums(left[:36] + bytes(2) + left[38:]) == (), "of these data 0 would be right too"
+    zeros = l4("require icmp; icmp.type = 0;", ethernet(ipv4(icmp(identifier=0, sequence=0))))
+    assert wrong_checksums(zeros[:36] + bytes(2) + zeros[38:]) == ("ICMP",)
 
 
 NESTED = "state start { extract outer; goto inner; } state inner { extract %s; }"

@@ -106,7 +106,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.integers(1, 4),
     SPANS,

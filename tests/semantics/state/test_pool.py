@@ -190,7 +190,7 @@ LISTS = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 AXES = {n: st.lists(st.one_of(RANGES, LISTS), min_size=n, max_size=n) for n in (1, 2, 3)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_the_pool_does_what_the_lists_do(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 3))

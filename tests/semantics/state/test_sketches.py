@@ -7,7 +7,7 @@ from functools import partial
 from math import ceil, e, log, log2, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from polysome.kinds.hashing import key_of_seed, siphash
@@ -79,7 +79,6 @@ def test_S6_4_clear() -> None:
     assert s.estimate(A) == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9))), st.integers(0, 2**128 - 1))
 def test_S6_5_count_min_never_undercounts(adds: list[tuple[int, int]], seed: int) -> None:
     s, true = CountMin(5, 2, lambda key: hash_int(seed, key)), Counter[int]()

@@ -138,7 +138,7 @@ def test_S12_5_errors() -> None:
             Maglev("m", rows, from_hash, as_hash, size)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=20))
 def test_S12_6_shares_are_even(weights: list[int]) -> None:
     m = Maglev("m", list(enumerate(weights)), hashed, as_hash, 503)
@@ -147,7 +147,7 @@ def test_S12_6_shares_are_even(weights: list[int]) -> None:
     assert all(rounds * w <= owned[row] <= (rounds + 1) * w for row, w in enumerate(weights))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(3, 12), st.integers(0, 11))
 def test_S12_6_little_moves_when_a_row_leaves(n: int, leaver: int) -> None:
     rows = [(row, 1) for row in range(100, 100 + n)]

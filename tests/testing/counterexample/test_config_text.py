@@ -138,7 +138,7 @@ def items(draw: st.DrawFn) -> tuple[ir.Program, dict[str, Any]]:
     return dataclasses.replace(NF, config=config), {name: draw(values(type)) for name, type in types.items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(items())
 def test_toml_gives_the_same_values(item: tuple[ir.Program, dict[str, Any]]) -> None:
     nf, given_values = item
@@ -148,7 +148,7 @@ def test_toml_gives_the_same_values(item: tuple[ir.Program, dict[str, Any]]) -> 
         assert load_config(nf, [str(path)], Report()) == given_values
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(items(), st.integers(0, 2**63))
 def test_events_give_the_same_values(item: tuple[ir.Program, dict[str, Any]], time: int) -> None:
     nf, given_values = item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polysome.testing.execution import Execution
@@ -15,10 +15,7 @@ from polysome.testing.spec import Spec
 from .kit import CATALOGUE, MS, S, catalogue, ethernet, icmp, ipv4, ipv6, run, spec, tcp, udp, vlan
 from .naive import Naive
 
-# Traces are small already, and shrinking takes minutes.
-FEW = settings(
-    max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate)
-)
+FEW = settings(max_examples=10)
 NAMES = sorted(path.stem for path in CATALOGUE.glob("*.nf"))
 ADDRESSES = ("10.0.0.1", "10.0.0.2", "10.0.1.1", "192.0.2.1")
 

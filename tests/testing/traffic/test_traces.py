@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from tests.testing.traffic.kit import EXAMPLES, NAMES, ODD, builders, example, written
 
@@ -69,7 +69,7 @@ def test_the_engine_does_what_was_seen_while_building(name: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25)
 def test_configs_of_every_shape_are_tables(odd: Spec, data: st.DataObject) -> None:
     config = data.draw(traffic.configs(odd))
     assert set(config) == set(odd.program.config)
@@ -101,7 +101,7 @@ def test_every_branch_of_an_odd_program(odd: Spec) -> None:
     assert len(names) <= 1, names
 
 
-@settings(max_examples=25, database=None, deadline=None)
+@settings(max_examples=25)
 @given(packets=st.lists(traffic.packets(example("nat")), min_size=1, max_size=3), trace=traffic.traces(example("nat")))
 def test_no_health_check_complains(packets: list[bytes], trace: Trace) -> None:
     assert all(isinstance(packet, bytes) for packet in packets)
@@ -139,7 +139,7 @@ def test_hypothesis_shrinks() -> None:
         record = run(spec.program, trace, RunOptions(), code(spec.program))
         return "already there" in record.drops
 
-    quick = settings(max_examples=500, database=None, deadline=None, derandomize=True)
+    quick = settings(max_examples=500, phases=(Phase.generate, Phase.shrink))
     trace = find(traffic.traces(spec, most=3), holds, settings=quick)
     assert len(trace.arrivals) <= 2 and not trace.changes
 

@@ -69,6 +69,7 @@ def about(inputs: Inputs, version: str) -> dict[str, Any]:
         "switch": design.site.switch.name,
         "machines": {machine.name: machine.role for machine in machines(design)},
         "library": library_digests(design.program),
+        "proof": inputs.proof,
         **inputs.about,
     }
 

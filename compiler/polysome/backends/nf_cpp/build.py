@@ -24,7 +24,7 @@ from polysome.resources import folder
 CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
 
 _UNUSED = 30 * 24 * 3600  # seconds after which an entry of the cache goes
-_KEPT = (".so", ".hpp", ".program", ".lock", ".profile", ".profdata")  # suffixes of the cache's entries
+_KEPT = (".so", ".hpp", ".program", ".lock", ".profile", ".profdata", ".proof")  # suffixes of the cache's entries
 _FOLDERS = ("build-", "library-")  # names of folders that go too
 _LINES = 12  # of what the compiler says
 _NONE: Mapping[str, str] = {}

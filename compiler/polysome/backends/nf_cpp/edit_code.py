@@ -77,8 +77,8 @@ class _Edits:
     def _update(self, s: tuple[int, int], used: list[tuple[int, int]]) -> list[str]:
         checksum = self.header(s[0]).fields[s[1]].checksum
         assert checksum is not None
-        none = str(checksum.zero_is_none).lower()
-        change = f"update_checksum<{none}>(frame + {self._byte(s)}, {self._name(*s)})"
+        kind = f"{str(checksum.zero_is_none).lower()}, {str(checksum.never_zero).lower()}"
+        change = f"update_checksum<{kind}>(frame + {self._byte(s)}, {self._name(*s)})"
         lines = self._counted(change, s, [o for o in used[used.index(s) + 1 :] if self._covers(o, s)])
         return lines if len(lines) == 1 else ["{", *("    " + line for line in lines), "}"]
 

@@ -91,6 +91,8 @@ class _Code:
         said = [f".{part} = true" for part in ("pseudo", "header", "rest") if part in checksum.parts]
         if checksum.zero_is_none:
             said.append(".zero_is_none = true")
+        if checksum.never_zero:
+            said.append(".never_zero = true")
         self.lines.append(f"inline constexpr ChecksumShape {name}{{{', '.join(said)}}};")
         return name
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from polysome.backends.nf_cpp.library import Arrival, Failed, Handle
 
-_RECORD = Struct("<BxHIQQQ")
+_RECORD = Struct("<BBHIQQQ")
 NONE = 2**64 - 1
 
 AT_SERVER = 0x4000  # `port` of an arrival that a server's own host sends: this | the server's number
 AT_NF = 0x8000  # of one that the NF's host sends beside the NF
+AT_SWITCH = 0xC000  # of one that comes into this | a port of the switch, cable or not; a new port has no role
 
 _u8, _u16, _u32, _u64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 
@@ -123,7 +124,7 @@ class Kind(IntEnum):
 
 
 class Happened(NamedTuple):
-    """One record. `number` and `packet` are None where there is none."""
+    """One record. `number` and `packet` are None where there is none. `suffix`: what followed a packet that left."""
 
     kind: int
     port: int
@@ -131,6 +132,7 @@ class Happened(NamedTuple):
     number: int | None
     packet: int | None
     data: bytes
+    suffix: bytes = b""
 
 
 class Library:
@@ -151,6 +153,8 @@ class Library:
         self.cause = self._function("cause", text, handle, _u16)
         self.link = self._function("link", text, handle, _u16)
         self.counter = self._function("counter", status, handle, text, size, word, word)
+        self.set_register = self._function("set_register", status, handle, text, size, text, _u64)
+        self.coverage = self._function("coverage", size, handle, ctypes.POINTER(word))
         self.error = self._function("error", text, handle)
         self.destroy = self._function("destroy", None, handle)
 
@@ -193,6 +197,16 @@ class Running(Handle):
         self._check(self.library.counter(self._handle, name.encode(), index, ctypes.byref(packets), ctypes.byref(size)))
         return packets.value
 
+    def set_register(self, name: str, index: int, value: int, field: str = "") -> None:
+        """Writes a register of the switch's program; `field` is "" unless it holds pairs."""
+        self._check(self.library.set_register(self._handle, name.encode(), index, field.encode(), value))
+
+    def coverage(self) -> tuple[int, ...]:
+        """How often each outcome of the switch's program happened; empty unless the library was built to count."""
+        counts = ctypes.POINTER(_u64)()
+        size = self.library.coverage(self._handle, ctypes.byref(counts))
+        return tuple(counts[:size])
+
     def reason(self, number: int) -> str:
         """The reason of a drop by the NF."""
         return self._name("reason", number)
@@ -218,13 +232,15 @@ def parse(records: bytes) -> Iterator[Happened]:
     while at < end:
         if at + _RECORD.size > end:
             raise Failed("the last record is cut off")
-        kind, port, size, time, number, packet = _RECORD.unpack_from(records, at)
+        kind, suffix, port, size, time, number, packet = _RECORD.unpack_from(records, at)
         at += _RECORD.size
-        if at + size > end:
+        if at + size > end or suffix > size:
             raise Failed(f"a record of kind {kind} is damaged")
-        data = records[at : at + size]
+        data, rest = records[at : at + size - suffix], records[at + size - suffix : at + size]
         at += size
-        yield Happened(kind, port, time, None if number == NONE else number, None if packet == NONE else packet, data)
+        yield Happened(
+            kind, port, time, None if number == NONE else number, None if packet == NONE else packet, data, rest
+        )
 
 
 def array(type: type[ctypes.Structure], items: Sequence[ctypes.Structure]) -> ctypes.Array[ctypes.Structure]:

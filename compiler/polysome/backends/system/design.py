@@ -14,7 +14,8 @@ from polysome.plan.model import Options, Parking, Plan
 from polysome.plan.numbers import ceil_div, power_of_two
 from polysome.plan.site import Site
 from polysome.plan.split import fitting_site, plan
-from polysome.plan.ways import Way, ways
+from polysome.plan.way import Way
+from polysome.plan.ways import ways
 
 # Addresses of a site that names none: locally administered (02, then "poly"; the switch refuses packets with its own
 # address, so not one that traffic made by hand would have), and of a net for tests between networks (RFC 2544).

@@ -11,23 +11,40 @@ from polysome.backends.nf_cpp.build import CHECKED, built
 from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.system.design import Design
 from polysome.backends.tofino.program import tofino_program
+from polysome.p4 import program as pr
+from polysome.p4.coverage import Coverage
 from polysome.p4.limits import ChipLimits
+from polysome.p4.points import Points
 from polysome.plan.targets import Switch
 
 _FLAGS = (*CHECKED, "-march=native")
+_COUNTED = (*CHECKED, "-O0")  # used for little traffic, so it is built fast
 
 
-def build(design: Design, more: Mapping[str, str] = MappingProxyType({})) -> Path:
+def build(design: Design, more: Mapping[str, str] = MappingProxyType({}), *, counted: bool = False) -> Path:
     """The library, from the cache if it was built before. Raises BuildError, and Unsupported of `nf_cpp.types_code`.
 
     `nf_cpp.build.missing` must be None. Designs that differ in what is no part of the P4 program share a library.
     `more`: headers, text by name, that the library includes last, for what a caller adds to its functions.
+    `counted`: the switch counts what of its program is reached (`nothing_reached`, `Running.coverage`).
     """
     name = namespace(design.program)
     header = generate(design.program, defaults=False, carry=design.carry)
-    switch = translated(f"{name}.p4", p4_text(design), limits(design.site.switch))
+    switch = translated(f"{name}.p4", p4_text(design), limits(design.site.switch), counted)
     source = _source(name) + "".join(f'#include "{added}"\n' for added in more)
-    return built(name, header, source, _FLAGS, {f"{name}_switch.hpp": switch, **more})
+    return built(name, header, source, _COUNTED if counted else _FLAGS, {f"{name}_switch.hpp": switch, **more})
+
+
+def p4_program(design: Design) -> pr.Program:
+    """The P4 program as our front end reads its text."""
+    return _program(f"{namespace(design.program)}.p4", p4_text(design), limits(design.site.switch))
+
+
+def nothing_reached(design: Design) -> Coverage:
+    """The coverage of the P4 program before any run."""
+    text = p4_text(design)
+    points = Points(p4_program(design))
+    return Coverage(points, text, (0,) * len(points.outcomes))
 
 
 def p4_text(design: Design) -> str:
@@ -37,12 +54,19 @@ def p4_text(design: Design) -> str:
 
 
 @lru_cache(maxsize=64)
-def translated(name: str, p4: str, chip: ChipLimits) -> str:
+def translated(name: str, p4: str, chip: ChipLimits, counted: bool = False) -> str:
     """The P4 program as a C++ header. SpecError if it is outside the subset, which is the generator's fault."""
-    from polysome.p4.load import load  # with ANTLR, which takes long to import
     from polysome.p4.translate.translate import translate
 
-    return translate(load(name, p4, chip), chip)
+    program = _program(name, p4, chip)
+    return translate(program, chip, Points(program) if counted else None)
+
+
+@lru_cache(maxsize=64)
+def _program(name: str, p4: str, chip: ChipLimits) -> pr.Program:
+    from polysome.p4.load import load  # with ANTLR, which takes long to import
+
+    return load(name, p4, chip)
 
 
 def limits(chip: Switch) -> ChipLimits:
@@ -61,6 +85,8 @@ def limits(chip: Switch) -> ChipLimits:
         length_extra=fcs,
         mirror_length_extra=fcs,
         mirror_cuts_header=chip.mirror_length_counts_header,
+        mirror_cuts_fcs=chip.mirror_length_counts_fcs_bytes,
+        residual_zero_is_ones=chip.checksum_residual_zero_is_ones,
     )
 
 

@@ -1,6 +1,7 @@
 """The states that take a packet apart: a tree of the ways' headers, with what the parser asks at each.
 
-A packet that leaves the tree is not split: its `way` stays 0. So rows that reject come first, then those that go on.
+A packet that leaves the tree is not split: its `way` stays 0. At each header come first the conditions that all ways
+have which go on from there, then the choice where to go on, with the conditions of just those ways that go there.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from dataclasses import dataclass, field
 
 from polysome.backends.tofino import names
 from polysome.ir import program as ir
+from polysome.plan.branches import END, branches
+from polysome.plan.conditions import Ahead, Key, asked_together, both, place, rows, width
 from polysome.plan.sums import Sum
-from polysome.plan.values import masks
-from polysome.plan.ways import Options, Step, Way
+from polysome.plan.values import Range, masks
+from polysome.plan.way import Options, Step, Way
 
-Row = tuple[dict[int, tuple[int, int]], str]  # per field (value, mask); the next state
+Row = tuple[dict[Key, tuple[int, int]], str]  # per key (value, mask); the next state
 
 
 @dataclass(frozen=True)
@@ -36,25 +39,15 @@ class Node:
     ways: list[Way] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Lengths:
-    """The packets that are split, by their claimed length in bytes of the frame, both included."""
-
-    least: int
-    most: int
-
-
 class States:
     """Writes the states; `first` is where a packet begins."""
 
-    def __init__(
-        self, parser: ir.Parser, ways: tuple[Way, ...], sums: dict[int, tuple[NamedSum, ...]], lengths: Lengths
-    ) -> None:
-        self.parser, self.sums, self.lengths = parser, sums, lengths
+    def __init__(self, parser: ir.Parser, ways: tuple[Way, ...], sums: dict[int, tuple[NamedSum, ...]]) -> None:
+        self.parser, self.sums = parser, sums
         self.roots: list[Node] = []
         for way in ways:
             self._add(way)
-        self.first = f"parse_{self.roots[0].name}" if self.roots else "accept"
+        self.first = f"parse_{self.roots[0].name}" if self.roots else ""
 
     def _add(self, way: Way) -> None:
         level, name = self.roots, ""
@@ -104,120 +97,110 @@ class States:
             fields.append(names.field(instance, sum.field, self.parser))
         return fields
 
-    def _width(self, node: Node, f: int) -> int:
-        return self.parser.instances[node.step.instance].header.fields[f].width
+    # ------------------------------------------------------------ conditions
 
-    def _allowed(self, node: Node) -> dict[int, tuple[int, int]]:
-        """Ranges of fields for all ways that have the header; lengths are those that are split."""
-        allowed: dict[int, tuple[int, int]] = {}
-        options = node.step.options
-        for f, _, _ in node.step.allowed:
-            if options is not None and f == options.field:
-                continue  # asked for when the options are gone over
-            ranges = [found for w in node.ways if (found := step_range(w, node.step, f)) is not None]
-            if len(ranges) == len(node.ways):
-                allowed[f] = (min(low for low, _ in ranges), max(high for _, high in ranges))
-        way = node.ways[0]
-        if way.length_field[0] == node.step.instance:
-            f = way.length_field[1]
-            low, high = allowed.get(f, (0, (1 << self._width(node, f)) - 1))
-            allowed[f] = (
-                max(low, self.lengths.least - way.length_plus),
-                min(high, self.lengths.most - way.length_plus),
-            )
-        return allowed
+    def _header(self, node: Node) -> ir.Header:
+        return self.parser.instances[node.step.instance].header
+
+    def _conditions(self, node: Node) -> dict[int, dict[Key, Range]]:
+        """By the node that packets go on to, or END, what is asked of their fields here; the same for all such ways.
+
+        How many options there are is asked when they are gone over.
+        """
+        found: dict[int, dict[Key, Range]] = {}
+        for way in node.ways:
+            step = next(s for s in way.steps if s.node == node.step.node)
+            counted = None if step.options is None else step.options.field
+            own: dict[Key, Range] = {c.field: (c.low, c.high) for c in step.conditions if c.field != counted}
+            assert found.setdefault(step.target, own) == own
+        return found
 
     def _transitions(self, node: Node) -> Iterator[str]:
         """The state's transition, in as many states as the parser's match registers take."""
-        onward = self._onward(node)
-        asked = {f for row, _ in onward for f in row}
-        allowed = self._allowed(node)
-        checked = [f for f in allowed if f not in asked]
-        for named in self._open_sums(node):
-            own = named.sum.instance == node.step.instance and not named.sum.zero_is_none
-            if own and named.sum.field not in (*checked, *asked):
-                checked.append(named.sum.field)  # all ones is minus zero: an update of nothing would make it zero
-                allowed[named.sum.field] = (0, 0xFFFE)
-        groups = self._groups(node, checked)
-        for n, group in enumerate(groups, 2):
-            single = {f: said for f in group if (said := self._one_mask(node, f, allowed[f])) is not None}
-            refusals = [row for f in group if f not in single for row in self._outside(node, f, allowed[f])]
-            yield from self._select(node, [*refusals, (single, f"parse_{node.name}_{n}")])
-            yield "}"
-            yield f"state parse_{node.name}_{n} {{"
-        refusals = [
-            row
-            for f in allowed
-            if f in asked and self._one_mask(node, f, allowed[f]) is None
-            for row in self._outside(node, f, allowed[f])
-        ]
-        yield from self._select(node, [*refusals, *onward])
+        conditions = self._conditions(node)
+        first = next(iter(conditions.values()))
+        common = {key: r for key, r in first.items() if all(own.get(key) == r for own in conditions.values())}
+        choices = branches(self.parser, node.step.node, frozenset(conditions))
+        asked = {key for branch in choices for key, _ in branch.box}
+        checked = {key: r for key, r in common.items() if key not in asked}
+        yield from self._checks(node, checked, f"parse_{node.name}")
+        own = {
+            target: {key: r for key, r in found.items() if key not in checked} for target, found in conditions.items()
+        }
+        guards = {target: self._guard(node, asked, own[target]) for target in own}
+        chosen: list[Row] = []
+        for branch in choices:
+            if branch.target not in own:
+                chosen += [(row, "accept") for row in rows(branch.box, self._header(node))]
+                continue
+            later = guards[branch.target]
+            entry = self._guarded(node, branch.target) if later else self._target(node, branch.target)
+            at_once = tuple((key, r) for key, r in own[branch.target].items() if key not in later)
+            taken = both(branch.box, at_once)
+            if taken is not None:
+                chosen += [(row, entry) for row in rows(taken, self._header(node))]
+            if taken != branch.box:
+                chosen += [(row, "accept") for row in rows(branch.box, self._header(node))]
+        yield from self._select(node, chosen)
         yield "}"
+        for target, later in guards.items():
+            if later:
+                name = self._guarded(node, target)
+                yield f"state {name} {{"
+                yield from self._checks(node, later, name)
+                yield f"    transition {self._target(node, target)};"
+                yield "}"
 
-    def _groups(self, node: Node, fields: list[int]) -> list[list[int]]:
-        """Fields that one state can look at together."""
-        groups: list[list[int]] = []
-        for f in fields:
-            for group in groups:
-                if _fit([self._width(node, g) for g in (*group, f)]):
-                    group.append(f)
-                    break
+    def _guard(self, node: Node, asked: set[Key], own: dict[Key, Range]) -> dict[Key, Range]:
+        """The conditions that are asked for in a state of their own, after the choice: it cannot look at more keys."""
+        looked = set(asked)
+        later = {}
+        for key, found in own.items():
+            if key in asked or (self._one_mask(node, key, found) and self._fit(node, {*looked, key})):
+                looked.add(key)
             else:
-                groups.append([f])
-        return groups
+                later[key] = found
+        return later
 
-    def _outside(self, node: Node, f: int, allowed: tuple[int, int]) -> list[Row]:
+    def _guarded(self, node: Node, target: int) -> str:
+        return f"only_{self._target(node, target)}"
+
+    def _checks(self, node: Node, asked: dict[Key, Range], name: str) -> Iterator[str]:
+        """Transitions to `accept` for packets outside these ranges, each to a further state that is left open."""
+        groups: list[list[Key]] = []
+        for key in asked:
+            group = next((g for g in groups if self._fit(node, {*g, key})), None)
+            if group is None:
+                groups.append([key])
+            else:
+                group.append(key)
+        for n, keys in enumerate(groups, 2):
+            single = {key: said for key in keys if (said := self._one_mask(node, key, asked[key])) is not None}
+            refusals: list[Row] = [r for key in keys if key not in single for r in self._outside(node, key, asked[key])]
+            yield from self._select(node, [*refusals, (single, f"{name}_{n}")])
+            yield "}"
+            yield f"state {name}_{n} {{"
+
+    def _outside(self, node: Node, key: Key, allowed: Range) -> list[Row]:
         """Rows for values that are not split."""
-        width, (low, high) = self._width(node, f), allowed
-        outside = [*(masks(0, low - 1, width) if low else ()), *masks(high + 1, (1 << width) - 1, width)]
-        return [({f: pair}, "accept") for pair in outside]
+        bits, (low, high) = width(key, self._header(node)), allowed
+        outside = [*(masks(0, low - 1, bits) if low else ()), *masks(high + 1, (1 << bits) - 1, bits)]
+        return [({key: pair}, "accept") for pair in outside]
 
-    def _one_mask(self, node: Node, f: int, allowed: tuple[int, int]) -> tuple[int, int] | None:
+    def _one_mask(self, node: Node, key: Key, allowed: Range) -> tuple[int, int] | None:
         """What one mask says of the allowed values; None if it takes several."""
-        said = list(masks(*allowed, self._width(node, f)))
+        said = list(masks(*allowed, width(key, self._header(node))))
         return said[0] if len(said) == 1 else None
+
+    def _fit(self, node: Node, keys: set[Key]) -> bool:
+        return asked_together(keys, self._header(node))
 
     # ------------------------------------------------------------ what comes next
 
-    def _onward(self, node: Node) -> list[Row]:
-        """The node's cases in their order: to the next header of a way, or away from all ways."""
-        steps = [self._step_of(way, node) for way in node.ways]
-        fields = {f for keys in steps[0].keys for f, _, _ in keys}
-        allowed = self._allowed(node)
-        single = {
-            f: said
-            for f in fields
-            if f in allowed and (said := self._one_mask(node, f, allowed[f])) is not None and said[1]
-        }
-        rows: list[Row] = []
-        for number, keys in enumerate(steps[0].keys):
-            target = "accept"
-            for way, step in zip(node.ways, steps, strict=True):
-                if step.goes_on[number]:
-                    target = self._target(node, way)
-            for row in self._said(node, keys):
-                merged = _both(single, row)
-                if merged is not None:
-                    rows.append((merged, target))
-        ending = next((w for w, s in zip(node.ways, steps, strict=True) if s.otherwise), None)
-        rows.append((single, self._target(node, ending) if ending else "accept"))
-        return rows
-
-    def _step_of(self, way: Way, node: Node) -> Step:
-        return next(s for s in way.steps if s.node == node.step.node)
-
-    def _said(self, node: Node, keys: tuple[tuple[int, int, int], ...]) -> list[dict[int, tuple[int, int]]]:
-        """A row of ranges as rows of masks."""
-        rows: list[dict[int, tuple[int, int]]] = [{}]
-        for f, low, high in keys:
-            rows = [{**row, f: pair} for row in rows for pair in masks(low, high, self._width(node, f))]
-        return rows
-
-    def _target(self, node: Node, way: Way) -> str:
-        if node.ends is way:
-            return f"{'options' if way.steps[-1].options else 'end'}_{node.name}"
-        child = next(c for c in node.children if way in c.ways)
-        return f"parse_{child.name}"
+    def _target(self, node: Node, target: int) -> str:
+        if target == END:
+            return f"{'options' if node.ends is not None and node.ends.steps[-1].options else 'end'}_{node.name}"
+        return f"parse_{next(c for c in node.children if c.step.node == target).name}"
 
     def _select(self, node: Node, rows: list[Row]) -> Iterator[str]:
         """The transition; rows that cannot be met because an earlier one takes all are left out."""
@@ -230,20 +213,25 @@ class States:
             kept.append(({}, "accept"))
         while len(kept) > 1 and kept[-2][1] == kept[-1][1]:
             del kept[-2]
-        fields = sorted({f for row, _ in kept for f in row})
-        if not fields:
+        keys = sorted({key for row, _ in kept for key in row}, key=place)
+        if not keys:
             yield f"    transition {kept[-1][1]};"
             return
-        keys = [names.field(node.step.instance, f, self.parser) for f in fields]
-        yield from _wrapped("    transition select(", keys, ") {")
+        yield from _wrapped("    transition select(", [self._value(node, key) for key in keys], ") {")
         for said, target in kept:
             if not said:
                 yield f"        default: {target};"
                 continue
-            patterns = [_pattern(said.get(f), self._width(node, f)) for f in fields]
+            patterns = [_pattern(said.get(key), width(key, self._header(node))) for key in keys]
             text = f"({', '.join(patterns)})" if len(patterns) > 1 else patterns[0]
             yield f"        {text}: {target};"
         yield "    }"
+
+    def _value(self, node: Node, key: Key) -> str:
+        if isinstance(key, Ahead):
+            bits = f"[{key.width - 1}:0]" if key.first else ""
+            return f"pkt.lookahead<bit<{key.first + key.width}>>(){bits}"
+        return names.field(node.step.instance, key, self.parser)
 
     # ------------------------------------------------------------ the end of a way
 
@@ -251,24 +239,24 @@ class States:
         options = way.steps[-1].options
         if options is not None:
             yield from self._options(node, options)
-        unsummed = [s for s in self.sums[way.number] if s.sum.zero_is_none]
         last = f"way_{way.number}"
         yield f"state end_{node.name} {{"
-        for sum in unsummed:
-            value = names.field(sum.sum.instance, sum.sum.field, self.parser)
+        for sum in self.sums[way.number]:
+            if not sum.sum.zero_is_none:
+                continue
+            value, after = names.field(sum.sum.instance, sum.sum.field, self.parser), f"{last}_after_{sum.name}"
             yield f"    transition select({value}) {{"
-            yield f"        0: {last};"
-            yield f"        default: summed_{way.number};"
+            yield f"        0: {after};"
+            yield f"        default: {last}_with_{sum.name};"
             yield "    }"
-            break
-        else:
-            yield f"    transition {last};"
-        yield "}"
-        if unsummed:
-            yield f"state summed_{way.number} {{"
-            yield f"    md.{unsummed[0].name}_there = 1;"
-            yield f"    transition {last};"
             yield "}"
+            yield f"state {last}_with_{sum.name} {{"
+            yield f"    md.{sum.name}_there = 1;"
+            yield f"    transition {after};"
+            yield "}"
+            yield f"state {after} {{"
+        yield f"    transition {last};"
+        yield "}"
         yield f"state {last} {{"
         yield f"    hdr.bridge.way = {way.number};"
         yield f"    hdr.bridge.parse_class = {way.tag};"
@@ -298,43 +286,6 @@ def option_parts(options: Options, size: int) -> list[int]:
     """The headers, by their bytes, that hold options of a header of `size` units: powers of two, the largest first."""
     count = size - options.least
     return [options.unit * (1 << k) for k in reversed(range(count.bit_length())) if count >> k & 1]
-
-
-def step_range(way: Way, step: Step, f: int) -> tuple[int, int] | None:
-    """The values of a field with which packets go the way."""
-    for own in way.steps:
-        if own.node == step.node:
-            return next(((low, high) for g, low, high in own.allowed if g == f), None)
-    return None
-
-
-def _fit(widths: list[int]) -> bool:
-    """Do fields fit the registers that a parser state compares: one of 16 bits and two of 8?"""
-    small, large = 2, 1
-    for width in sorted(widths, reverse=True):
-        if width > 8 and large:
-            large, width = 0, width - 16
-        while width > 0 and small:
-            small, width = small - 1, width - 8
-        if 0 < width <= 8 and large:
-            large, width = 0, 0
-        if width > 0:
-            return False
-    return True
-
-
-def _both(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]] | None:
-    """What both say; None if nothing fits."""
-    merged = dict(a)
-    for f, (value, mask) in b.items():
-        if f in merged:
-            other, known = merged[f]
-            if (value ^ other) & mask & known:
-                return None
-            merged[f] = ((value & mask) | (other & known), mask | known)
-        else:
-            merged[f] = (value, mask)
-    return {f: pair for f, pair in merged.items() if pair[1]}
 
 
 def _wrapped(start: str, items: list[str], end: str) -> Iterator[str]:

@@ -13,11 +13,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polysome.analysis.layout import WIRE
 from polysome.backends.tofino import names
-from polysome.backends.tofino.parser_states import Lengths, NamedSum, States, option_parts
+from polysome.backends.tofino.parser_states import NamedSum, States, option_parts
 from polysome.ir import program as ir
+from polysome.plan import frames
 from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, masks
-from polysome.plan.ways import Way
+from polysome.plan.way import Way
 
 INGRESS_EVENTS = (
     *("unknown", "own_address", "foreign_answer", "no_queue_pair", "cut", "unknown_station", "no_port"),
@@ -28,7 +29,6 @@ EGRESS_EVENTS = (
     "out",
     "short",
     "long",
-    "odd_trailer",
     "write",
     "read",
     "resynchronised",
@@ -76,7 +76,7 @@ def tofino_program(
     parser = program.parser
     named = _named(ways, parser)
     flags = _flags(ways, named)
-    states = States(parser, ways, named, Lengths(sizes.least, sizes.most))
+    states = States(parser, tuple(_within(way, sizes) for way in ways), named)
     parts = _parts(ways)
     fillings = _fillings(ways)
     instances = _in_wire_order(ways)
@@ -103,10 +103,13 @@ def tofino_program(
         "rest_bits": 8 * WIRE.room - sum(words),
         "sums": [_sum(s, flags, parser) for s in flags],
         "flags": list(dict.fromkeys(flags.values())),
-        "first_state": states.first,
+        "first_state": states.first if ways else "unsplit",
         "states": states.text(),
         "length_masks": list(masks(sizes.least, sizes.most, 16)),
         "response_overhead": RESPONSE_OVERHEAD,
+        "most_pad": frames.MOST_PAD,
+        "longest": frames.most_written(sizes.cell) + 4,
+        "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
         "guarded": _guarded(ways, parser),
         "hashes": _hashes(ways, parser),
         "lengths": _lengths(ways, parser),
@@ -125,6 +128,12 @@ def tofino_program(
         "zeros": sorted({size for f in fillings for size in f["sizes"]}, reverse=True),
     }
     return _environment().get_template("switch.p4.j2").render(values)
+
+
+def _within(way: Way, sizes: Sizes) -> Way:
+    found = way.within(sizes.least, sizes.most)
+    assert found is not None  # a plan's longest packet is longer than its threshold, and that than any way's headers
+    return found
 
 
 def _in_wire_order(ways: tuple[Way, ...]) -> tuple[int, ...]:
@@ -176,13 +185,15 @@ def _header(header: ir.Header) -> Mapping[str, Any]:
     return {"name": names.header_type(header), "fields": fields}
 
 
-def _guarded(ways: tuple[Way, ...], parser: ir.Parser) -> str | None:
-    """The first header, if it has Ethernet addresses."""
+def _guarded(ways: tuple[Way, ...], parser: ir.Parser) -> Mapping[str, str] | None:
+    """Where Ethernet's addresses are: in the first header, if it has them as fields. Of no way: in `station`."""
     if not ways:
-        return None
+        return {"header": "station", "dst": "dst", "src": "src"}
     first = ways[0].instances[0]
-    header = parser.instances[first].header
-    return names.instance(first, parser) if {"dst", "src"} <= {f.name for f in header.fields} else None
+    places = {(f.offset, f.width): names.plain(f.name) for f in parser.instances[first].header.fields}
+    if (0, 48) not in places or (48, 48) not in places:
+        return None
+    return {"header": names.instance(first, parser), "dst": places[0, 48], "src": places[48, 48]}
 
 
 # ---------------------------------------------------------------- park
@@ -301,6 +312,7 @@ def _sum(named: NamedSum, flags: dict[NamedSum, str], parser: ir.Parser) -> Mapp
         "field": names.plain(header.fields[one.field].name),
         "fields": [names.field(*key, parser) for key in one.covered],
         "zero_is_none": one.zero_is_none,
+        "never_zero": one.never_zero,
     }
 
 

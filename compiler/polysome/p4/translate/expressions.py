@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from polysome.p4 import program as pr
+from polysome.p4.points import Points
 from polysome.p4.translate.names import Names, ctype, literal, member, storage
 from polysome.p4.types import BOOL, Bits, width
 
@@ -13,13 +14,17 @@ ORDER = {"<", "<=", ">", ">="}
 
 @dataclass
 class Expressions:
-    """`places` says what stands before the path of a place, by its root, where that is not the root's name."""
+    """`places` says what stands before the path of a place, by its root, where that is not the root's name.
+
+    `points`: what the code counts of what it reaches; None: nothing.
+    """
 
     program: pr.Program
     names: Names
     gress: str
     places: dict[str, str] = field(default_factory=dict)
     exact: bool = False  # in a stateful ALU: comparisons of sums do not wrap
+    points: Points | None = None
 
     @property
     def frame_bytes(self) -> str:
@@ -122,6 +127,10 @@ class Expressions:
         if source.signed and to.width > source.width:
             return f"cut<{to.width}>(to_signed<{source.width}>({value}))"
         return f"cut<{to.width}>({value})" if to.width < source.width else f"static_cast<{ctype(to)}>({value})"
+
+    def reached(self, number: int | None) -> str:
+        """A statement that counts an outcome, with a space behind it; "" if nothing is counted."""
+        return "" if self.points is None or number is None else f"coverage_.count({number}); "
 
     # ------------------------------------------------------------ externs
 

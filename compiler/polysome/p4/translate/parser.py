@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polysome.p4 import program as pr
+from polysome.p4.points import ENDS, NO_MATCH
 from polysome.p4.translate.layout import load_fields
 from polysome.p4.translate.names import literal
 from polysome.p4.translate.statements import STEP, Statements
 from polysome.p4.types import Bits, Composite, width
 
-NO_MATCH, PARTIAL = 1, 2  # PARSER_ERROR_NO_MATCH, PARSER_ERROR_PARTIAL_HDR
+ERROR_NO_MATCH, ERROR_PARTIAL = 1, 2  # PARSER_ERROR_NO_MATCH, PARSER_ERROR_PARTIAL_HDR
 
 
 class ParserCode:
@@ -66,13 +67,13 @@ class ParserCode:
     def _statement(self, state: pr.State, i: int, s: pr.Stmt, after: bool) -> Iterator[str]:
         code = self.code
         for e in pr.reads(s):
-            yield from self._checks(e)
+            yield from self._checks(state, e)
         match s:
             case pr.Extract():
                 kind = s.header.type
                 assert isinstance(kind, Composite)
                 size, header = kind.width // 8, code.place(s.header)
-                yield self._need(size)
+                yield self._need(state, size)
                 yield from code.load_header(header, kind)
                 yield f"{header}.valid = true;"
                 if after:
@@ -81,7 +82,7 @@ class ParserCode:
                         yield f"if ({name}.subtract_all) {name}.subtract(packet_words(p, {size}), {(size + 1) // 2});"
                 yield f"p += {size};"
             case pr.Advance():
-                yield self._need(s.bits // 8)
+                yield self._need(state, s.bits // 8)
                 yield f"p += {s.bits // 8};"
             case pr.PortMetadata():
                 if s.target is not None and isinstance(s.target.type, Composite):
@@ -98,35 +99,35 @@ class ParserCode:
             case _:
                 yield from code.statement(s, 0)
 
-    def _need(self, size: int) -> str:
-        return f"if (end - p < {size}) {{ error = {PARTIAL}; goto accepted; }}"
+    def _need(self, state: pr.State, size: int) -> str:
+        return f"if (end - p < {size}) {{ {self._other(state, ENDS)}error = {ERROR_PARTIAL}; goto accepted; }}"
 
-    def _checks(self, e: pr.Expr) -> Iterator[str]:
+    def _checks(self, state: pr.State, e: pr.Expr) -> Iterator[str]:
         """Is there what a lookahead sees?"""
         for part in pr.subexpressions(e):
             if isinstance(part, pr.Lookahead):
-                yield self._need((width(part.type) + 7) // 8)
+                yield self._need(state, (width(part.type) + 7) // 8)
 
     # ------------------------------------------------------------ transitions
 
     def _transition(self, s: pr.State) -> Iterator[str]:
         if not s.values:
-            yield self._goto(s.cases[0].state)
+            yield self._goto(s, 0)
             return
         for value in s.values:
-            yield from self._checks(value)
+            yield from self._checks(s, value)
         full = tuple((1 << width(v.type)) - 1 for v in s.values)
         if len(s.values) == 1 and self._switchable(s, full[0]):
             yield from self._switch(s, full[0])
             return
         for i, value in enumerate(s.values):
             yield f"[[maybe_unused]] const auto k{i} = {self.code.of(value)};"
-        for case in s.cases:
+        for n, case in enumerate(s.cases):
             tests = [self._test(i, v, m, full[i], s.values[i]) for i, (v, m) in enumerate(case.keys) if m]
-            yield f"if ({' && '.join(tests)}) {self._goto(case.state)}" if tests else self._goto(case.state)
+            yield f"if ({' && '.join(tests)}) {self._goto(s, n)}" if tests else self._goto(s, n)
             if not tests:
                 return
-        yield self._no_match()
+        yield self._no_match(s)
 
     def _switchable(self, s: pr.State, full: int) -> bool:
         keys = [case.keys[0] for case in s.cases]
@@ -141,15 +142,12 @@ class ParserCode:
     def _switch(self, s: pr.State, full: int) -> Iterator[str]:
         kind = s.values[0].type
         yield f"switch ({self.code.of(s.values[0])}) {{"
-        for case in s.cases:
+        for n, case in enumerate(s.cases):
             value, mask = case.keys[0]
-            yield (
-                f"{STEP}case {literal(value, Bits(width(kind)))}: {self._goto(case.state)}"
-                if mask
-                else f"{STEP}default: {self._goto(case.state)}"
-            )
+            label = f"case {literal(value, Bits(width(kind)))}" if mask else "default"
+            yield f"{STEP}{label}: {self._goto(s, n)}"
         if s.cases[-1].keys[0][1]:
-            yield f"{STEP}default: {self._no_match()}"
+            yield f"{STEP}default: {self._no_match(s)}"
         yield "}"
 
     def _test(self, i: int, value: int, mask: int, full: int, e: pr.Expr) -> str:
@@ -158,10 +156,17 @@ class ParserCode:
             return f"k{i} == {literal(value, kind)}"
         return f"(k{i} & {literal(mask, kind)}) == {literal(value, kind)}"
 
-    def _goto(self, state: str) -> str:
+    def _goto(self, s: pr.State, case: int) -> str:
+        state, points = s.cases[case].state, self.code.points
+        reached = "" if points is None else self.code.reached(points.transition(s, case))
         if state == "reject":
-            return "{ error = error_rejected; goto accepted; }"
-        return f"goto {'accepted' if state == 'accept' else f'state_{state}'};"
+            return f"{{ {reached}error = error_rejected; goto accepted; }}"
+        leave = f"goto {'accepted' if state == 'accept' else f'state_{state}'};"
+        return f"{{ {reached}{leave} }}" if reached else leave
 
-    def _no_match(self) -> str:
-        return f"{{ error = {NO_MATCH}; goto accepted; }}"
+    def _no_match(self, s: pr.State) -> str:
+        return f"{{ {self._other(s, NO_MATCH)}error = {ERROR_NO_MATCH}; goto accepted; }}"
+
+    def _other(self, s: pr.State, outcome: str) -> str:
+        points = self.code.points
+        return "" if points is None else self.code.reached(points.other(s, outcome))

@@ -63,10 +63,14 @@ class Statements(Expressions):
         part = ((1 << width(s.target.type)) - 1) << low
         others = literal((1 << width(base.type)) - 1 & ~part, base.type)
         value = f"static_cast<{kind}>({self.of(s.value)})"
-        return f"{target} = static_cast<{kind}>(({target} & {others}) | {value}{f' << {low}' if low else ''});"
+        value = f"static_cast<{kind}>({value} << {low})" if low else value
+        return f"{target} = static_cast<{kind}>(({target} & {others}) | {value});"
 
     def _if(self, s: pr.If) -> Iterator[str]:
-        yield f"if ({self.of(s.condition)}) {{"
+        condition = self.of(s.condition)
+        if self.points is not None:
+            condition = f"coverage_.either({condition}, {self.points.condition(s)})"
+        yield f"if ({condition}) {{"
         yield from self._inner(s.yes)
         if s.no:
             yield "} else {"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from polysome.p4 import program as pr
 from polysome.p4.architecture import ARCHITECTURES, BLOCKS, PARAMS
 from polysome.p4.limits import ChipLimits
+from polysome.p4.points import Points
 from polysome.p4.scope import composites
 from polysome.p4.translate.names import Names, ctype, struct
 from polysome.p4.translate.objects import composite, parameter, register, table
@@ -17,23 +18,26 @@ from polysome.p4.types import Composite
 from polysome.p4.walk import expressions, statements
 
 
-def translate(program: pr.Program, chip: ChipLimits) -> str:
+def translate(program: pr.Program, chip: ChipLimits, points: Points | None = None) -> str:
     """The C++ of a program that has passed the checks, for a chip that counts as `chip` says.
 
+    `points`: the program's, to be counted (runtime/switch/coverage.hpp); without them the code does not count.
     The header defines `polysome::p4::generated::Program`; include it from where runtime/ is on the include path.
     """
-    return "\n".join(_Translation(program, chip).lines()) + "\n"
+    return "\n".join(_Translation(program, chip, points).lines()) + "\n"
 
 
 class _Translation:
-    def __init__(self, program: pr.Program, chip: ChipLimits) -> None:
-        self.program, self.chip, self.names = program, chip, Names()
+    def __init__(self, program: pr.Program, chip: ChipLimits, points: Points | None) -> None:
+        self.program, self.chip, self.points, self.names = program, chip, points, Names()
 
     def lines(self) -> Iterator[str]:
         name = re.sub(r"[^ -~]", "?", self.program.name)
         yield f"// The P4 program `{name}`, for {self.chip.name}. Generated: changes are lost."
         yield "#pragma once"
         yield ""
+        if self.points is not None:
+            yield '#include "switch/coverage.hpp"'
         yield '#include "switch/hash.hpp"'
         yield '#include "switch/objects.hpp"'
         yield '#include "switch/pass.hpp"'
@@ -82,6 +86,7 @@ class _Translation:
         yield f"    static constexpr std::uint32_t length_extra = {chip.length_extra};"
         yield f"    static constexpr std::uint32_t mirror_length_extra = {chip.mirror_length_extra};"
         yield f"    static constexpr bool mirror_cuts_header = {'true' if chip.mirror_cuts_header else 'false'};"
+        yield f"    static constexpr std::uint32_t mirror_cuts_fcs = {chip.mirror_cuts_fcs};"
         yield f"    static constexpr std::uint16_t mirror_sessions = {chip.mirror_sessions};"
         yield ""
         yield "    Program() {"
@@ -97,6 +102,8 @@ class _Translation:
         yield "    Program(const Program&) = delete;"
         yield "    Program& operator=(const Program&) = delete;"
         yield "    Objects& objects() { return objects_; }"
+        if self.points is not None:
+            yield "    const auto& coverage() const { return coverage_; }"
         yield ""
         yield from self._gress(self.program.ingress)
         yield ""
@@ -119,6 +126,8 @@ class _Translation:
         for m in self.program.meters.values():
             yield f'    Meter {of(m.name)}{{"{m.name}", {m.size}, {"true" if m.bytes else "false"}}};'
         yield "    Objects objects_;"
+        if self.points is not None:
+            yield f"    Coverage<{len(self.points.outcomes)}> coverage_;"
         yield "    std::uint64_t random_ = 0x9e3779b97f4a7c15ull;"
         yield "    std::uint64_t random() {"
         yield "        random_ ^= random_ << 13, random_ ^= random_ >> 7;"
@@ -135,7 +144,7 @@ class _Translation:
         yield "    }"
 
     def _pass(self, g: pr.Gress) -> Iterator[str]:
-        code = Statements(self.program, self.names, g.name)
+        code = Statements(self.program, self.names, g.name, points=self.points)
         for root, kind in self._roots(g).items():
             yield f"[[maybe_unused]] {struct(kind)} {root};"
         for v in g.variables:
@@ -205,10 +214,12 @@ class _Translation:
         """The body works on `value` in place; what it declares is a variable of the pass."""
         result = ctype(a.result)
         root = a.value.root
-        inner = Statements(self.program, self.names, code.gress, {root: "sal_"}, exact=True)
+        inner = Statements(self.program, self.names, code.gress, {root: "sal_"}, True, self.points)
         yield f"auto run_{self.names.of(a.name)} = [&](std::size_t index) POLYSOME_INLINE -> {result} {{"
         yield f"{STEP}auto& sal_value = {self.names.of(a.register)}[index];"
         yield f"{STEP}[[maybe_unused]] {result} sal_rv{{}};"
+        if self.points is not None:
+            yield STEP + code.reached(self.points.runs(a)).rstrip()
         yield from inner.block(a.body, 1)
         yield f"{STEP}return sal_rv;"
         yield "};"
@@ -223,14 +234,24 @@ class _Translation:
         for i, action_name in enumerate(t.actions):
             action = self.program.actions[action_name]
             root = f"${action.name}"
-            inner = Statements(self.program, self.names, code.gress, {root: f"d.{parameter(i, '')}"})
+            places = {root: f"d.{parameter(i, '')}"}
+            inner = Statements(self.program, self.names, code.gress, places, points=self.points)
             yield f"{STEP * 2}case {i}: {{"
+            if self.points is not None:
+                yield STEP * 3 + self._ran(self.points, t, action_name)
             yield from inner.block(action.body, 3)
             yield f"{STEP * 2}}} break;"
         yield f"{STEP * 2}default: break;"
         yield f"{STEP}}}"
         yield f"{STEP}return {{applied.hit, d.action}};"
         yield "};"
+
+    def _ran(self, points: Points, t: pr.Table, action: str) -> str:
+        """Counts an action; by an entry only if that is an outcome."""
+        by_entry, by_default = points.by_entry(t, action), points.by_default(t)
+        if by_entry is None:
+            return f"if (!applied.hit) coverage_.count({by_default});"
+        return f"coverage_.count(applied.hit ? {by_entry} : {by_default});"
 
 
 def _key_type(k: pr.Key) -> str:

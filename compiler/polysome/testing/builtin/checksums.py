@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from polysome.ir import program as ir
 from polysome.ir.walk import walk
 from polysome.testing.builtin.base import Broken, Invariant
 from polysome.testing.record import Fate, Made, Record
-from polysome.testing.wire import Checksum, checksums
+from polysome.testing.wire import Checksum, checksums, network_end
+
+
+class Pushed(NamedTuple):
+    """Does the NF push headers, `none`: such whose checksum says by zero that there is none?
+
+    Without any, a checksum that cannot be paired could not be judged at arrival.
+    """
+
+    any: bool
+    none: bool
 
 
 @dataclass(frozen=True)
@@ -19,7 +29,8 @@ class Checksums(Invariant):
 
     Those of headers that the NF made are right too, also in packets that it emitted. One that was wrong stays wrong, by
     the same amount, so that a damaged packet is not made to look intact. A UDP checksum of zero, which says that there
-    is none, stays zero. Judged on the bytes as a receiver would, by the RFCs; see `polysome.testing.wire` for what.
+    is none, stays zero; so is that of a UDP header that the NF pushed (L10.4; RFC 768, for tunnels over IPv6 RFC 6935).
+    Judged on the bytes as a receiver would, by the RFCs; see `polysome.testing.wire` for what.
     """
 
     name: ClassVar[str] = "checksums"
@@ -28,30 +39,34 @@ class Checksums(Invariant):
         found = 0
         for fate in record.fates:
             if fate.copies:
-                found += self._packet(fate, pushes(record.program))
+                found += self._packet(fate, pushed(record.program))
         return found + sum(self._emitted(record, number, made) for number, made in enumerate(record.emitted))
 
-    def _packet(self, fate: Fate, pushes: bool) -> int:
-        before = by_name(checksums(fate.arrival.data))
+    def _packet(self, fate: Fate, made: Pushed) -> int:
+        arrived = fate.arrival.data
+        before, end = by_name(checksums(arrived)), network_end(arrived)
         cases = 0
         for data in {copy.data for copy in fate.copies}:
-            if data == fate.arrival.data:
+            if data == arrived:
                 continue
+            longer = network_end(data) - end
             for name, after in by_name(checksums(data)).items():
                 cases += len(after)
                 # The innermost of each kind are the same ones; what is further out was pushed or popped.
                 for i, now in enumerate(reversed(after)):
-                    then = before.get(name, [])
-                    if i < len(then) or pushes:
-                        self._pair(fate.number, then[-1 - i] if i < len(then) else None, now, data)
+                    then = before[name][-1 - i] if i < len(before.get(name, [])) else None
+                    if then is not None and made.any and now.at - then.at < longer and _may_be_new(now, then, made):
+                        then = None  # in front of the one that arrived, which its protocol hides
+                    if then is not None or made.any:
+                        self._pair(fate.number, then, now, data, made)
         return cases
 
-    def _pair(self, n: int, then: Checksum | None, now: Checksum, data: bytes) -> None:
+    def _pair(self, n: int, then: Checksum | None, now: Checksum, data: bytes, made: Pushed) -> None:
         if then is None:
-            if not now.right:
+            if not now.right and not (_is_none(now) and made.none):
                 raise Broken((n,), f"the {now.name} checksum that packet {n + 1} was given is wrong", _field(now, data))
             return
-        if now.name.endswith("UDP") and 0 in (then.value, now.value):
+        if _is_none(now) or _is_none(then):
             if then.value != now.value:
                 raise Broken(
                     (n,),
@@ -91,9 +106,21 @@ class Checksums(Invariant):
 
 
 @lru_cache(maxsize=64)
-def pushes(program: ir.Program) -> bool:
-    """Whether there are headers that the NF makes. If not, one that cannot be paired could not be judged at arrival."""
-    return any(isinstance(node, ir.Push) for node in walk(program.packet_handlers))
+def pushed(program: ir.Program) -> Pushed:
+    """What the NF makes."""
+    headers = [program.headers[node.header] for node in walk(program.packet_handlers) if isinstance(node, ir.Push)]
+    sums = [f.checksum for header in headers for f in header.fields if f.checksum is not None]
+    return Pushed(bool(headers), any(checksum.zero_is_none for checksum in sums))
+
+
+def _is_none(c: Checksum) -> bool:
+    """A zero of UDP, over whatever it is."""
+    return c.value == 0 and c.name.endswith("UDP")
+
+
+def _may_be_new(now: Checksum, then: Checksum, made: Pushed) -> bool:
+    """One elsewhere, whose zero only a header that the NF made can have, or that is right whatever arrived."""
+    return made.none if _is_none(now) and not _is_none(then) else now.right
 
 
 def by_name(found: tuple[Checksum, ...]) -> dict[str, list[Checksum]]:

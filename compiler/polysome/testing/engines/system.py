@@ -2,7 +2,7 @@
 
 The trace of its records is the one that `decide` saw: a fate for each frame that the NF decided on, at its time there.
 Copies have the time at which the NF sent them and places in the NF's order; that they left the switch, and in the order
-that the split protocol promises, is checked here. What follows a packet's end (up to 7 bytes) is cut off.
+that the split protocol promises, is checked here, as is what follows a packet's end on the wire.
 
 A parked frame that is shorter than it claims is, in the trace, as long as it claims, with zeros at its end: neither the
 NF nor its schedule can know better, and the switch loses it afterwards.
@@ -10,7 +10,7 @@ NF nor its schedule can know better, and the switch loses it afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -29,8 +29,8 @@ from polysome.backends.system.library import build
 from polysome.backends.system.report import events
 from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
-from polysome.interp.packet import Packet
 from polysome.ir import program as ir
+from polysome.plan import frames
 from polysome.syntax.diagnostics import SpecError
 from polysome.testing.engines.transform import transformed
 from polysome.testing.options import RunOptions, Unsupported
@@ -38,17 +38,23 @@ from polysome.testing.record import Copy, Fate, Made, Record
 from polysome.testing.spec import Spec, code, shrunk
 from polysome.testing.trace import Arrival, Trace
 
-MOST_TRAILER = 7  # bytes behind a packet that was parked: pad and ICRC, which the chip cannot cut off
-SMALLEST_WHOLE = 34  # bytes of the smallest packet that comes back whole: frames have 60, Ethernet and tag 26
 LONGEST = 10_000 - 26  # bytes of a frame that the switch's MACs accept with Ethernet and tag around it
 _BATCH = 256  # packets that are handed over at once
+
+Counted = Callable[[Design, tuple[int, ...]], None]  # how often each outcome happened, by its number
 
 
 class System:
     """It splits always, so `split` changes nothing. It has one core. The NF's state and headers of emitted packets are
-    not shown."""
+    not shown.
+
+    `counted`: is told after each run what the run reached of the design's P4 program; without it nothing is counted.
+    """
 
     name = "system"
+
+    def __init__(self, counted: Counted | None = None) -> None:
+        self._counted = counted
 
     def missing(self) -> str | None:
         return missing()
@@ -60,7 +66,7 @@ class System:
         except SpecError as error:
             raise Unsupported(f"the engine `system` has no plan: {error.diagnostics[0].message}") from error
         program = spec.program if options.capacity is None else shrunk(spec.program, options.capacity)
-        run = _Run(design, program, transformed(trace, options), options)
+        run = _Run(design, program, transformed(trace, options), options, self._counted)
         try:
             run.through()
         except types_code.Unsupported as lacking:
@@ -91,7 +97,7 @@ class _Decision:
     tag: bytes
     reason: str | None = None
     sent: list[tuple[int, int, int]] = field(default_factory=list)  # port, time, place among all that the NF sent
-    left: dict[int, list[bytes]] = field(default_factory=dict)  # by port
+    left: dict[int, list[tuple[bytes, bytes]]] = field(default_factory=dict)  # by port: packets, and what follows each
 
     @property
     def whole(self) -> bool:
@@ -116,14 +122,17 @@ class _Own:
     data: bytes
     place: int
     cause: int | None
-    left: list[bytes] = field(default_factory=list)
+    left: list[tuple[bytes, bytes]] = field(default_factory=list)  # with what follows
 
 
 class _Run:
     """A trace through the system, and what its library says of it."""
 
-    def __init__(self, design: Design, program: ir.Program, trace: Trace, options: RunOptions) -> None:
+    def __init__(
+        self, design: Design, program: ir.Program, trace: Trace, options: RunOptions, counted: Counted | None
+    ) -> None:
         self.design, self.program, self.trace, self.options = design, program, trace, options
+        self._counted = counted
         servers = len(design.site.rdma_servers)
         mixes = ";".join(sorted(options.faults))
         self._faults = faults.parse(mixes, servers) if mixes else ()
@@ -138,7 +147,7 @@ class _Run:
 
     def through(self) -> None:
         """Runs it. Raises Failed; what happened before is noted."""
-        library = load(build(self.design))
+        library = load(build(self.design, counted=self._counted is not None))
         packets = [(a.port, a.time, a.data) for a in self.trace.arrivals]
         run = Run(
             sizes(self.program),
@@ -159,6 +168,8 @@ class _Run:
                 running.finish()
             finally:
                 self._note(running)
+                if self._counted is not None:
+                    self._counted(self.design, running.coverage())
             self._recirculated = events(running, self.design).get("retry", 0)
 
     def _note(self, running: Running) -> None:
@@ -177,10 +188,10 @@ class _Run:
             case Kind.made, _, cause:
                 self._own.append(_Own(it.port, it.time, it.data, next(self._places), cause))
             case Kind.left, int(number), _:
-                self._decisions[number].left.setdefault(it.port, []).append(it.data)
+                self._decisions[number].left.setdefault(it.port, []).append((it.data, it.suffix))
                 self._order.append((number, it.port))
             case Kind.own_left, int(number), _:
-                self._own[number].left.append(it.data)
+                self._own[number].left.append((it.data, it.suffix))
             case Kind.lost, _, int(packet):
                 self._lost[packet] = running.cause(it.port)
             case ((Kind.held | Kind.end), _, _):
@@ -211,12 +222,12 @@ class _Run:
     def _fates(self, seen: Trace) -> list[Fate]:
         found = []
         for number, (decision, arrival) in enumerate(zip(self._decisions, seen.arrivals, strict=True)):
-            packet, order_class = self._reader.read(arrival)
-            copies = self._copies(number, decision, packet)
+            copies = self._copies(number, decision, arrival.data)
+            order_class = self._reader.order_class(arrival)
             found.append(Fate(number, arrival, decision.time, decision.reason, copies, order_class))
         return found
 
-    def _copies(self, number: int, decision: _Decision, packet: Packet) -> tuple[Copy, ...]:
+    def _copies(self, number: int, decision: _Decision, arrived: bytes) -> tuple[Copy, ...]:
         """What left of what the NF sent up to the end of the trace."""
         name = f"packet {number + 1} of those decided"
         if extra := decision.left.keys() - {port for port, _, _ in decision.sent}:
@@ -231,9 +242,13 @@ class _Run:
             if left and not decision.whole and size < decision.claimed:
                 raise Failed(f"{name}, which is shorter than it claims, left")
             if left:
-                data = left[0][: self._reader.end(left[0], packet, decision.whole)]
-                if not decision.whole and len(left[0]) - len(data) > MOST_TRAILER:
-                    raise Failed(f"{name} left with {len(left[0]) - len(data)} bytes behind its end")
+                data, suffix = left[0]
+                if decision.whole:
+                    follows = suffix == frames.padding(len(data))
+                else:  # an ICRC is behind it, whatever that is
+                    follows = suffix[: -frames.ICRC] == frames.odd_bytes(arrived[decision.claimed :])
+                if not follows:
+                    raise Failed(f"{name} left with {suffix.hex()} behind its end")
                 copies.append(Copy(port, time, data, place))
             else:
                 self._missed[number] = cause = self._lost.get(decision.packet, "nothing says why")
@@ -243,15 +258,14 @@ class _Run:
 
     def _lies(self, size: int, claimed: int) -> bool:
         """Does the switch not write a frame of so many bytes into its cell (rule 1 of the split protocol)?"""
-        pad = -size % 4
-        return size < claimed or pad > -claimed % 4 or 4 + pad + size > self.design.sizes.cell
+        return size < claimed or size > frames.most_written(self.design.sizes.cell)
 
     def _emitted(self) -> list[_Own]:
         found = []
         for number, own in enumerate(self._own):
             if own.time > self._end:
                 continue
-            if any(left[: len(own.data)] != own.data or any(left[len(own.data) :]) for left in own.left):
+            if any(left != own.data or suffix != frames.padding(len(left)) for left, suffix in own.left):
                 raise Failed(f"packet {number + 1} of those that the NF made left changed")
             if len(own.left) > 1 and not self._faults:
                 raise Failed(f"packet {number + 1} of those that the NF made left {len(own.left)} times")
@@ -295,23 +309,12 @@ class _Reader:
         self._machine = Machine(program, Tables(program, config), _Nowhere(), code(program))
         self._passing = self._machine.functions.get("PASSING")
 
-    def read(self, arrival: Arrival) -> tuple[Packet, Any]:
-        """The packet, and its order class, None if it lacks what the NF demands."""
+    def order_class(self, arrival: Arrival) -> Any:
+        """None if the packet lacks what the NF demands."""
         packet = self._machine.parse(arrival.port, arrival.data)
         if self._passing is not None and tuple(packet.path) not in self._passing:
-            return packet, None
-        return packet, self._machine.functions["order_class"](packet)
-
-    def end(self, left: bytes, packet: Packet, whole: bool) -> int:
-        """Where a packet that left ends. Split ones keep their length; whole ones only get zeros if they are short."""
-        if not whole:
-            return packet.end
-        if len(left) > SMALLEST_WHOLE:
-            return len(left)
-        claimed = self._machine.parse(0, left).claimed
-        if claimed is None or claimed > len(left):  # a header that had been cut off can seem to be there, with zeros
-            claimed = packet.end
-        return min(len(left), claimed)
+            return None
+        return self._machine.functions["order_class"](packet)
 
 
 class _Nowhere:

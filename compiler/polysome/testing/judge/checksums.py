@@ -50,7 +50,7 @@ def _right(program: ir.Program, p: Packet, position: int, f: ir.Field, checksum:
     total = _sum(p.data[start:end]) if "header" in checksum.parts else said + _sum(p.data[stop:end])
     if "pseudo" in checksum.parts:
         total += _pseudo(program, p, position, end - start)
-    return total % 0xFFFF == 0  # so that a message of zeros may have the checksum 0000 that RFC 1624 gives it (L10.2)
+    return total > 0 and total % 0xFFFF == 0  # of nothing but zeros 0 is not the checksum
 
 
 def _sum(data: bytes) -> int:

@@ -9,10 +9,11 @@
     def test_something(trace):
         ...
 
-What a trace holds follows from the typed program alone: frames for every path through its parser; field values around
-everything that it compares fields with; few hosts, so that flows go on and come back; answers to packets as they left
-the NF, and errors that quote them; times around every timeout, timer and token refill; config of every shape, which
-changes while the NF runs. A share of the frames is damaged.
+What a trace holds follows from the typed program: frames for every path through its parser, and on both sides of every
+condition on these paths (`boundary_packets` lists them); field values around everything that it compares fields with;
+few hosts, so that flows go on and come back; answers to packets as they left the NF, and errors that quote them; times
+around every timeout, timer and token refill; config of every shape, which changes while the NF runs. A share of the
+frames is damaged.
 """
 
 from __future__ import annotations
@@ -28,10 +29,20 @@ from hypothesis.strategies import SearchStrategy
 
 from polysome.testing.spec import Spec
 from polysome.testing.trace import Trace
+from polysome.testing.traffic.boundaries import BoundaryPacket, boundary_packets, boundary_pieces, boundary_trace
 from polysome.testing.traffic.build import configuration, lone_frame, trace_of
 from polysome.testing.traffic.captured import build_captured, read
 
-__all__ = ["configs", "packets", "seeded", "traces"]
+__all__ = [
+    "BoundaryPacket",
+    "boundary_packets",
+    "boundary_pieces",
+    "boundary_trace",
+    "configs",
+    "packets",
+    "seeded",
+    "traces",
+]
 
 MOST = 128
 """Packets in a trace at most: Hypothesis limits what it draws for one example."""

@@ -12,6 +12,8 @@ from polysome.interp.machine import Machine
 from polysome.testing.spec import Spec, code
 from polysome.testing.trace import Arrival, Change, Trace
 from polysome.testing.traffic import later, tables, times
+from polysome.testing.traffic.boundaries.choose import at_boundary
+from polysome.testing.traffic.boundaries.model import mislead
 from polysome.testing.traffic.choices import Choices, Weighted
 from polysome.testing.traffic.frames import Frame, dissect, encode
 from polysome.testing.traffic.fresh import fresh, set_length
@@ -20,19 +22,23 @@ from polysome.testing.traffic.world import World
 
 _COMING = 18  # bytes of a block for time, length and damage
 _PATIENCE = 2  # packets of a kind that may all be dropped before there are fewer of it
+_BROKEN = 0.05  # share of damaged frames at least, among boundary packets
 _RECENT = 6  # packets that the next one most likely has to do with
 
 # What the next packet is. `new`: of a new conversation; `same`: of one there is; `answer` to a packet as it left;
 # `back`: to it as it arrived; `error`: about one as it left; `hairpin`: from the port of one, to where it left from;
-# `touched`: one, or an answer, with another value somewhere; `again`: the very same bytes; `returned`: what left.
+# `touched`: one, or an answer, with another value somewhere; `again`: the very same bytes; `returned`: what left;
+# `boundary`: one, or an answer, next to where some condition of the parser changes.
 _KINDS = {
     "usual": Weighted(
         [
             *(("new", 3.5), ("same", 5.0), ("answer", 5.0), ("error", 1.0), ("touched", 1.6)),
             *(("hairpin", 0.7), ("back", 0.6), ("again", 0.6), ("returned", 0.4)),
+            ("boundary", 0.6),
         ]
     ),
-    "many": Weighted([("new", 12.0), ("same", 1.0), ("answer", 2.0), ("touched", 2.0)]),
+    "many": Weighted([("new", 12.0), ("same", 1.0), ("answer", 2.0), ("touched", 2.0), ("boundary", 0.5)]),
+    "boundaries": Weighted([("boundary", 9.0), ("same", 3.0), ("answer", 3.0), ("new", 3.0)]),
     "flood": Weighted([("again", 40.0), ("same", 1.0), ("new", 1.5)]),
     "few": Weighted(
         [
@@ -43,6 +49,7 @@ _KINDS = {
             ("touched", 1.0),
             ("hairpin", 0.5),
             ("back", 0.5),
+            ("boundary", 0.5),
         ]
     ),
 }
@@ -67,7 +74,7 @@ _PLAIN = Mood("usual", "small", "calm", 0.12, 0.0, 0.0, 0.0)
 def _mood(c: Choices) -> Mood:
     if not c.chance(0.9):
         return _PLAIN
-    kinds = c.pick(("usual", "few", "usual", "many", "usual", "flood", "few", "usual", "usual", "flood"))
+    kinds = c.pick(("usual", "few", "usual", "many", "usual", "flood", "few", "usual", "usual", "flood", "boundaries"))
     lengths = c.pick(("small", "any", "any", "large"))
     if kinds == "flood" and c.chance(0.75):
         return Mood(kinds, lengths, "burst", 0.02, 0.0, 0.0, 0.0)
@@ -76,7 +83,7 @@ def _mood(c: Choices) -> Mood:
         lengths,
         c.pick(("calm", "calm", "burst", "calm", "calm", "burst", "calm", "keep")),
         c.pick((0.12, 0.05, 0.3)),
-        c.pick((0.0, 0.05, 0.05, 0.3)),
+        max(c.pick((0.0, 0.05, 0.05, 0.3)), _BROKEN if kinds == "boundaries" else 0.0),
         c.pick((0.0, 0.0, 0.1, 0.25)),
         c.pick((0.0, 0.1, 0.3)),
     )
@@ -199,6 +206,8 @@ class Builder:
                 return kind, base.port, later.hairpin(c, self.world, inner, outer, base.port), b""
             case "touched":
                 return kind, *self._touched(c, base, left), b""
+            case "boundary" if self.mood.damage:  # half of them are wrong somewhere
+                return kind, *self._boundary(c, base, left)
             case "answer" if left is not None:
                 return kind, left[0], later.answer(self.program, c, self.frame(*left)), b""
         if c.chance(0.6 if not base.left else 0.0 if kind == "same" else 0.4):
@@ -239,6 +248,17 @@ class Builder:
         if c.chance(0.1):  # at a port where it does not belong
             port = self._other(c, port)
         return port, found
+
+    def _boundary(self, c: Choices, base: _Met, left: tuple[int, bytes] | None) -> tuple[int, Frame | None, bytes]:
+        port, frame = base.port, self.frame(base.port, base.data)
+        if left is not None and c.chance(0.4):
+            port, frame = left[0], later.answer(self.program, c, self.frame(*left))
+        elif c.chance(0.3):
+            port, frame = self._new(c)
+        if c.chance(0.5):
+            mislead(self.program, frame)
+        data = at_boundary(self.program, c, frame)
+        return port, frame if data is None else None, data or b""
 
     def _finished(self, c: Choices, frame: Frame) -> bytes:
         """The frame's bytes, with another length and a few more values now and then, and damage."""

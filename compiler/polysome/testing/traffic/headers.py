@@ -139,7 +139,7 @@ def _well_formed(
     header = program.parser.instances[number].header
     plain = sorted(f for f in rules if f not in lengths)
     default = [_first(f) for f in header.fields]
-    candidates = [_candidates(program, header, f, default[f]) for f in plain]
+    candidates = [candidates_of(program, header, f, default[f]) for f in plain]
     for tried, combination in enumerate(product(*candidates)):
         if tried >= _COMBINATIONS:
             break
@@ -190,7 +190,7 @@ def _valid(program: ir.Program, header: ir.Header, lengths: tuple[int, ...], val
         return False
 
 
-def _candidates(program: ir.Program, header: ir.Header, f: int, default: int) -> list[int]:
+def candidates_of(program: ir.Program, header: ir.Header, f: int, default: int) -> list[int]:
     """Values of a field that a rule reads: the default, the rules' constants and their neighbours, the extremes."""
     most = (1 << header.fields[f].width) - 1
     found = dict.fromkeys([default])

@@ -54,7 +54,7 @@ class Route:
 # ---------------------------------------------------------------- one node
 
 
-def _leaves(program: ir.Program, node: ir.ParseNode) -> list[Leaf]:
+def leaves_of(program: ir.Program, node: ir.ParseNode) -> list[Leaf]:
     """What the way out of a node depends on."""
     found: dict[Leaf, None] = {}
     bits = 0
@@ -93,7 +93,7 @@ def _exit(program: ir.Program, node: ir.ParseNode, pins: Pins) -> int | None:
     return -1
 
 
-def _candidates(program: ir.Program, node: ir.ParseNode, leaf: Leaf) -> list[int]:
+def candidates_of(program: ir.Program, node: ir.ParseNode, leaf: Leaf) -> list[int]:
     """Values of a leaf around everything that the node compares it with, likely ones first."""
     i, f = leaf
     most = (1 << f) - 1 if i == PEEK else (1 << program.parser.instances[i].header.fields[f].width) - 1
@@ -144,11 +144,11 @@ def _aligned(e: ir.Expr, leaf: Leaf, value: int) -> int:
 def outcomes(program: ir.Program, number: int) -> dict[int, tuple[Pins, ...]]:
     """By the node that follows (-1: none): values of fields for which it does, without those that do not matter."""
     node = program.parser.nodes[number]
-    leaves = _leaves(program, node)
+    leaves = leaves_of(program, node)
     if not leaves:
         target = _exit(program, node, {})
         return {} if target is None else {target: ({},)}
-    candidates = [_candidates(program, node, leaf) for leaf in leaves]
+    candidates = [candidates_of(program, node, leaf) for leaf in leaves]
     table: dict[tuple[int, ...], int] = {}
     for values in islice(product(*candidates), _COMBINATIONS):
         target = _exit(program, node, dict(zip(leaves, values, strict=True)))
@@ -245,7 +245,7 @@ def _peeked(node: ir.ParseNode) -> int:
 @lru_cache(maxsize=64)
 def selects(program: ir.Program) -> frozenset[Leaf]:
     """The fields that the parser selects on."""
-    return frozenset(leaf for node in program.parser.nodes for leaf in _leaves(program, node) if leaf[0] != PEEK)
+    return frozenset(leaf for node in program.parser.nodes for leaf in leaves_of(program, node) if leaf[0] != PEEK)
 
 
 @lru_cache(maxsize=64)

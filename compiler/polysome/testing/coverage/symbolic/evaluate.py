@@ -1,7 +1,9 @@
-"""Expressions of the typed program to terms: the meaning of interp/expression_code, for all packets at once."""
+"""Expressions of the typed program where state, config and branch points count (see `symbolic.expressions`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import z3
@@ -11,9 +13,9 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
 from polysome.kinds.state.token_bucket import FULL, SCALE
-from polysome.kinds.values import Prefix
-from polysome.testing.coverage.points import Points, operands
-from polysome.testing.coverage.symbolic.values import (
+from polysome.symbolic.expressions import WIDE, Expressions
+from polysome.symbolic.terms import resized, width
+from polysome.symbolic.values import (
     FALSE,
     TIME,
     TOKENS,
@@ -22,41 +24,38 @@ from polysome.testing.coverage.symbolic.values import (
     Boxed,
     Rows,
     Term,
-    Unknown,
     anything,
     bits,
     choose,
     conj,
     disj,
-    equal,
     lift,
     neg,
 )
+from polysome.testing.coverage.points import Points, operands
 
 if TYPE_CHECKING:
     from polysome.testing.coverage.symbolic.packet import AnyPacket
     from polysome.testing.coverage.symbolic.world import World
 
-_COMPARE = {"<": z3.ULT, "<=": z3.ULE, ">": z3.UGT, ">=": z3.UGE}
-_WIDE = 160  # bits in which no product of a ratio or a token bucket overflows
 
-
-class Evaluator:
+class Evaluator(Expressions):
     """Terms of expressions, and under which conditions the outcomes of branch points happen on the way.
 
     `guard` is the condition under which the present place is reached; `traps` the conditions under which the present
     statement ends the handler; `reached[n]` all conditions under which outcome n happens.
     """
 
+    packet: AnyPacket
+
     def __init__(self, program: ir.Program, points: Points, packet: AnyPacket, world: World) -> None:
-        self.program, self.points, self.packet, self.world = program, points, packet, world
+        super().__init__(program, packet)
+        self.points, self.world = points, world
         self.guard: Term = TRUE
         self.traps: list[Term] = []
         self.reached: dict[int, list[Term]] = {}
-        self.locals: dict[int, Any] = {}
         self.edits: dict[tuple[int, int], Term] = {}
         self._arrival = False
-        self._values: dict[tuple[str, bool], Any] = {}
 
     # ------------------------------------------------------------ conditions
 
@@ -85,99 +84,47 @@ class Evaluator:
         """A value that may be anything of the type."""
         return anything(type, self.world.limits, len(self.program.ports))
 
-    def under(self, condition: Term, e: ir.Expr) -> Any:
-        """The value of `e`, which is only evaluated if the condition holds."""
+    @contextmanager
+    def guarded(self, condition: Term) -> Iterator[None]:
         before, self.guard = self.guard, conj(self.guard, condition)
-        value = self.value(e)
+        yield
         self.guard = before
-        return value
 
-    # ------------------------------------------------------------ dispatch
+    @contextmanager
+    def arrival(self) -> Iterator[None]:
+        before = self.guard, self._arrival
+        self.guard, self._arrival = TRUE, True
+        with super().arrival():
+            yield
+        self.guard, self._arrival = before
 
-    def value(self, e: ir.Expr) -> Any:
+    def decision(self, e: ir.Choose, condition: Term) -> Term:
+        return self.decided(self.points.first(e), condition)
+
+    def operand(self, e: ir.Binary, side: ir.Expr, value: Term) -> Term:
+        counted = any(side is c for c in operands(e))
+        return self.decided(self.points.condition(side) if counted else None, value)
+
+    def field(self, i: int, f: int) -> Term:
+        if not self._arrival and (i, f) in self.edits:
+            return self.edits[i, f]
+        return super().field(i, f)
+
+    # ------------------------------------------------------------ tables and state
+
+    def other(self, e: ir.Expr) -> Any:
         match e:
-            case ir.Const(type=type, value=v):
-                return lift(type, v)
-            case ir.Local(slot=slot):
-                return self.locals[slot] if slot in self.locals else self.unknown(e.type)
             case ir.Config(name=name):
                 return self.world.config(name)
             case ir.Now():
                 return self.world.now
-            case ir.HeaderField(instance=i, field=f):
-                return self._field(i, f)
-            case ir.Valid(instance=i):
-                return self.packet.valid[i]
-            case ir.PacketValue(name=name, for_class=for_class):
-                return self._value(name, for_class)
-            case ir.Unary(op="not", operand=x):
-                return neg(self.value(x))
-            case ir.Unary(operand=x):
-                return ~self.value(x)
-            case ir.Binary(op="and" | "or"):
-                return self._logic(e)
-            case ir.Binary():
-                return self._binary(e)
-            case ir.Choose(condition=c, then=a, orelse=b):
-                condition = self.decided(self.points.first(e), self.value(c))
-                return choose(condition, self.under(condition, a), self.under(neg(condition), b))
-            case ir.LetIn(slot=slot, value=v, body=b):
-                self.locals[slot] = self.value(v)
-                return self.value(b)
-            case ir.FnCall(fn=fn, args=args):
-                return self._call(self.program.fns[fn], [self.value(a) for a in args])
-            case _:
-                return self._bits(e)
-
-    def _bits(self, e: ir.Expr) -> Any:
-        match e:
-            case ir.Cast():
-                return self._cast(e)
-            case ir.BitSlice(value=v, high=h, low=low):
-                return z3.Extract(h, low, self.value(v))
-            case ir.Concat(left=a, right=b):
-                return z3.Concat(self.value(a), self.value(b))
-            case ir.Make(items=items):
-                values = tuple(self.value(i) for i in items)
-                return Rows(tuple((TRUE, None, v) for v in values)) if isinstance(e.type, t.SetOf) else values
-            case ir.Get(value=v, index=i):
-                whole = self.value(v)
-                return whole[i] if isinstance(whole, tuple) else self.unknown(e.type)
-            case ir.Deref(value=v):
-                boxed = self.value(v)
-                return boxed.value if isinstance(boxed, Boxed) else self.unknown(e.type)
-            case ir.MinMax(op=op, left=a, right=b):
-                first, second = self.value(a), self.value(b)
-                return z3.If(z3.ULE(first, second) if op == "min" else z3.UGE(first, second), first, second)
-            case ir.PacketLen():
-                return resized(self.packet.length, _width(e.type))
-            case ir.InPort():
-                return self.packet.in_port
-            case ir.PayloadLen():
-                return resized(self.packet.payload_length, _width(e.type))
-            case ir.PayloadBytes(low=low, high=high) if high is not None and not isinstance(e.type, t.ByteString):
-                return self.packet.payload(low, high)
-            case ir.RestBytes(instance=i, low=low, high=high) if not isinstance(e.type, t.ByteString):
-                return self._rest(e.type, i, low, high)
-            case ir.Peek(bits=count):
-                return self.packet.peeked(count)
-            case _:
-                return self._tables(e)
-
-    def _tables(self, e: ir.Expr) -> Any:
-        match e:
-            case ir.InPrefix(address=a, prefix=p):
-                return in_prefix(self.value(a), self.value(p))
-            case ir.InSet(item=x, set=s):
-                item, rows = self.value(x), self.value(s)
-                return member(item, rows) if isinstance(rows, Rows) else self.unknown(t.BOOL)
             case ir.ListIndex(table=table, index=i):
                 return self._index(e, self.value(table), self.value(i), isinstance(table.type, t.Table))
             case ir.Length(table=table):
                 rows = self.value(table)
                 if isinstance(rows, Rows):
-                    return rows.count(_width(e.type))
-                return self.world.unknown_length(table, _width(e.type))
+                    return rows.count(width(e.type))
+                return self.world.unknown_length(table, width(e.type))
             case ir.StateRead(state=s):
                 return self.world.scalar(s)
             case ir.ArrayRead(state=s, index=i):
@@ -187,108 +134,22 @@ class Evaluator:
             case ir.Contains(state=s, key=k, index=index_name):
                 return self._contains(s, self.value(k), index_name)
             case ir.StateLen(state=s):
-                return resized(self.world.length(s), _width(e.type))
+                return resized(self.world.length(s), width(e.type))
             case ir.MethodCall(state=s, args=args):
                 return self._method(e, s, [self.value(a) for a in args])
             case ir.BucketOp():
                 return self._bucket(e)
             case _:  # hashes, byte strings, what only the parser has
-                for child in getattr(e, "args", ()):
-                    self.value(child)
-                return self.unknown(e.type)
-
-    # ------------------------------------------------------------ the packet
-
-    def _field(self, i: int, f: int) -> Term:
-        if not self._arrival and (i, f) in self.edits:
-            return self.edits[i, f]
-        return self.packet.field(i, f)
-
-    def _value(self, name: str, for_class: bool) -> Any:
-        """Computed once per packet, on what arrived."""
-        found = self._values.get((name, for_class))
-        if found is None:
-            before = self.guard, self._arrival, self.locals
-            self.guard, self._arrival, self.locals = TRUE, True, {}
-            decl = self.program.parser.values[name]
-            found = self._values[name, for_class] = self.value(decl.for_class if for_class else decl.value)
-            self.guard, self._arrival, self.locals = before
-        return found
-
-    def _rest(self, type: t.Type, i: int, low: int | None, high: int | None) -> Term:
-        if low is None or high is None:
-            return resized(self.packet.rest_length(i), _width(type))
-        return self.packet.rest(i, low, high)
-
-    def _call(self, fn: ir.Fn, args: list[Any]) -> Any:
-        before, self.locals = self.locals, dict(zip(fn.slots, args, strict=True))
-        value = self.value(fn.body)
-        self.locals = before
-        return value
-
-    # ------------------------------------------------------------ operators
-
-    def _logic(self, e: ir.Binary) -> Term:
-        counted = list(operands(e))
-        left = self._operand(e.left, self.value(e.left), counted)
-        before, self.guard = self.guard, conj(self.guard, left if e.op == "and" else neg(left))
-        right = self._operand(e.right, self.value(e.right), counted)
-        self.guard = before
-        return conj(left, right) if e.op == "and" else disj(left, right)
-
-    def _operand(self, e: ir.Expr, value: Term, counted: list[ir.Expr]) -> Term:
-        return self.decided(self.points.condition(e) if any(e is c for c in counted) else None, value)
-
-    def _binary(self, e: ir.Binary) -> Any:
-        if isinstance(e.left, ir.Ratio) or isinstance(e.right, ir.Ratio):
-            return self._ratio(e)
-        a, b = self.value(e.left), self.value(e.right)
-        if isinstance(e.type, t.SetOf):
-            return _sets(e.op, a, b)
-        if e.op in ("==", "!="):
-            return equal(a, b) if e.op == "==" else neg(equal(a, b))
-        if isinstance(a, (Unknown, tuple)) or isinstance(b, (Unknown, tuple)):
-            return self.unknown(e.type)
-        if e.op in _COMPARE:
-            return _COMPARE[e.op](a, b)
-        if e.op in ("/", "%"):
-            self.trap(equal(b, bits(0, b.size())))
-        return arithmetic(e.op, a, b)
-
-    def _ratio(self, e: ir.Binary) -> Term:
-        """amount / duration against a rate, exactly: amount · scale against rate · duration."""
-        left, right, op = e.left, e.right, e.op
-        if not (isinstance(left, ir.Ratio) and not isinstance(right, ir.Ratio)):
-            return self.unknown(t.BOOL)
-        amount, duration, rate = self.value(left.amount), self.value(left.duration), self.value(right)
-        self.trap(equal(duration, bits(0, duration.size())))
-        per_second = isinstance(left.type, t.Ratio) and left.type.rate == "bitrate"
-        scale = SCALE["bytes" if per_second else "packets"]
-        a = resized(amount, _WIDE) * bits(scale, _WIDE)
-        b = resized(rate, _WIDE) * resized(duration, _WIDE)
-        if op in ("==", "!="):
-            return a == b if op == "==" else a != b
-        return _COMPARE[op](a, b)
-
-    def _cast(self, e: ir.Cast) -> Term:
-        value = self.value(e.value)
-        width = _width(e.type)
-        if z3.is_bool(value):
-            return z3.If(value, bits(1, width), bits(0, width))
-        if e.mapped:
-            return resized(value, width) | bits(0xFFFF_0000_0000, width)
-        return resized(value, width)
-
-    # ------------------------------------------------------------ tables and state
+                return super().other(e)
 
     def _index(self, e: ir.ListIndex, rows: Any, index: Term, hashed: bool) -> Any:
         if not isinstance(rows, Rows):
             self.trap(self.unknown(t.BOOL))
             return self.unknown(e.type)
-        width = index.size()
+        size = index.size()
         if hashed:  # a row of a maglev table: any
-            index = self.unknown(t.Bits(width))
-            self.world.limits.append(disj(z3.ULT(index, rows.count(width)), rows.count(width) == 0))
+            index = self.unknown(t.Bits(size))
+            self.world.limits.append(disj(z3.ULT(index, rows.count(size)), rows.count(size) == 0))
         self.trap(neg(disj(*(conj(there, index == n) for n, (there, _, _) in enumerate(rows.rows)))))
         boxed = isinstance(e.type, t.Ref)
         value: Any = None
@@ -327,11 +188,11 @@ class Evaluator:
         bucket = _member(whole, place.path)
         if not self.world.exact or not isinstance(bucket, tuple):
             return self.unknown(t.BOOL)
-        scale = bits(SCALE["packets" if e.rate.type == t.PACKETRATE else "bytes"], _WIDE)
-        held = self._refilled(bucket, resized(rate, _WIDE), resized(burst, _WIDE) * scale)
-        wanted = resized(n, _WIDE) * scale
+        scale = bits(SCALE["packets" if e.rate.type == t.PACKETRATE else "bytes"], WIDE)
+        held = self._refilled(bucket, resized(rate, WIDE), resized(burst, WIDE) * scale)
+        wanted = resized(n, WIDE) * scale
         untouched = z3.is_bv_value(bucket[0]) and bucket[0].as_long() == FULL[0]
-        there = z3.simplify(z3.UGE(resized(burst, _WIDE), resized(n, _WIDE)) if untouched else z3.UGE(held, wanted))
+        there = z3.simplify(z3.UGE(resized(burst, WIDE), resized(n, WIDE)) if untouched else z3.UGE(held, wanted))
         if e.take:
             left = (z3.Extract(TOKENS - 1, 0, held - wanted), resized(self.world.now, TIME))
             self._store(place, key, _with_member(whole, place.path, choose(there, left, bucket)))
@@ -342,7 +203,7 @@ class Evaluator:
         tokens, last = bucket
         if z3.is_bv_value(tokens) and tokens.as_long() == FULL[0]:
             return full
-        held = resized(tokens, _WIDE) + resized(self.world.now - last, _WIDE) * rate
+        held = resized(tokens, WIDE) + resized(self.world.now - last, WIDE) * rate
         return z3.If(z3.ULE(full, held), full, held)
 
     def _whole(self, place: ir.Place, key: Any) -> Any:
@@ -373,65 +234,6 @@ class Evaluator:
             self.world.write(self.guard, place.state, key, value)
 
 
-# ---------------------------------------------------------------- terms
-
-
-def resized(term: Term, width: int) -> Term:
-    """Truncated, or extended with zeros."""
-    have = term.size()
-    if have == width:
-        return term
-    return z3.Extract(width - 1, 0, term) if have > width else z3.ZeroExt(width - have, term)
-
-
-def arithmetic(op: str, a: Term, b: Term) -> Term:
-    """`a op b` as LANGUAGE.md L3.4 and L3.6 have it; a division by zero is the caller's business."""
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/":
-            return z3.UDiv(a, b)
-        case "%":
-            return z3.URem(a, b)
-        case "&":
-            return a & b
-        case "|":
-            return a | b
-        case "^":
-            return a ^ b
-    width = max(a.size(), b.size())
-    wide, by = resized(a, width), resized(b, width)
-    return resized(wide << by if op == "<<" else z3.LShR(wide, by), a.size())
-
-
-def in_prefix(address: Term, prefix: Any) -> Term:
-    """Is the address inside?"""
-    if not isinstance(prefix, Prefix):
-        return anything(t.BOOL)
-    if prefix.bits != address.size():
-        return FALSE
-    if prefix.length == 0:
-        return TRUE
-    low = prefix.bits - prefix.length
-    return z3.Extract(prefix.bits - 1, low, address) == z3.Extract(prefix.bits - 1, low, prefix.value)
-
-
-def member(item: Any, rows: Rows) -> Term:
-    return disj(*(conj(there, equal(item, value)) for there, _, value in rows.rows))
-
-
-def _sets(op: str, a: Any, b: Any) -> Any:
-    if not isinstance(a, Rows) or not isinstance(b, Rows):
-        return UNKNOWN
-    if op == "+":
-        return Rows((*a.rows, *b.rows))
-    return Rows(tuple((conj(there, neg(member(v, b))), key, v) for there, key, v in a.rows))
-
-
 def _member(value: Any, path: tuple[int, ...]) -> Any:
     for i in path:
         value = value[i] if isinstance(value, tuple) else UNKNOWN
@@ -443,8 +245,3 @@ def _with_member(value: Any, path: tuple[int, ...], new: Any) -> Any:
         return new
     i = path[0]
     return (*value[:i], _with_member(value[i], path[1:], new), *value[i + 1 :])
-
-
-def _width(type: t.Type) -> int:
-    width = t.width(type)
-    return 64 if width is None else width

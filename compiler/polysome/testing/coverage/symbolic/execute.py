@@ -14,8 +14,7 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.ir.walk import walk
-from polysome.testing.coverage.symbolic.evaluate import Evaluator
-from polysome.testing.coverage.symbolic.values import (
+from polysome.symbolic.values import (
     FALSE,
     TRUE,
     Rows,
@@ -27,6 +26,7 @@ from polysome.testing.coverage.symbolic.values import (
     disj,
     neg,
 )
+from polysome.testing.coverage.symbolic.evaluate import Evaluator
 
 UNROLLED = 64  # rounds of a loop that are executed one by one
 
@@ -104,7 +104,7 @@ class Executor(Evaluator):
                     self.trap(self._beyond(state, index))
                 self.world.write(conj(guard, neg(disj(*self.traps))), state, index, value)
             case ir.FieldWrite(instance=i, field=f, value=v):
-                self.edits[i, f] = choose(guard, self.value(v), self._field(i, f))
+                self.edits[i, f] = choose(guard, self.value(v), self.field(i, f))
             case ir.Send() | ir.Bounce() | ir.Drop():
                 if isinstance(s, ir.Send):
                     self.value(s.target)

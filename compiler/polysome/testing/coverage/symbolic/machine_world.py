@@ -13,8 +13,8 @@ from polysome.ir import types as t
 from polysome.kinds.state.flow_map import FlowMap
 from polysome.kinds.state.pool import Pool
 from polysome.kinds.values import Prefix
-from polysome.testing.coverage.symbolic.evaluate import in_prefix
-from polysome.testing.coverage.symbolic.values import (
+from polysome.symbolic.terms import in_prefix
+from polysome.symbolic.values import (
     FALSE,
     TRUE,
     Boxed,

@@ -18,9 +18,8 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.classes import split
 from polysome.ir.walk import walk
-from polysome.testing.coverage.points import Points
-from polysome.testing.coverage.symbolic.evaluate import Evaluator, resized
-from polysome.testing.coverage.symbolic.values import (
+from polysome.symbolic.terms import resized
+from polysome.symbolic.values import (
     FALSE,
     TRUE,
     Term,
@@ -31,6 +30,8 @@ from polysome.testing.coverage.symbolic.values import (
     neg,
     number,
 )
+from polysome.testing.coverage.points import Points
+from polysome.testing.coverage.symbolic.evaluate import Evaluator
 
 SIZE = 64  # bits of a length in bytes
 LONGEST = 1514  # bytes of a frame
@@ -322,7 +323,7 @@ class _HeaderTerms(Evaluator):
     def decided(self, first: int | None, condition: Term) -> Term:
         return condition
 
-    def _field(self, i: int, f: int) -> Term:
+    def field(self, i: int, f: int) -> Term:
         return self.packet.field(self._this if i < 0 else i, f)
 
 

@@ -10,10 +10,10 @@ import z3
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
+from polysome.symbolic.values import TRUE, Term
 from polysome.testing.coverage.points import Point, points
 from polysome.testing.coverage.symbolic.execute import Executor
 from polysome.testing.coverage.symbolic.packet import AnyPacket
-from polysome.testing.coverage.symbolic.values import TRUE, Term
 from polysome.testing.coverage.symbolic.world import FreeWorld
 
 PATIENCE = 5000  # ms for one proof

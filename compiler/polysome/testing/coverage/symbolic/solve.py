@@ -15,12 +15,12 @@ from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.symbolic.values import TRUE, Term, concrete, conj, disj, neg, number
 from polysome.testing.coverage.coverage import Nowhere
 from polysome.testing.coverage.points import points
 from polysome.testing.coverage.symbolic.execute import Executor
 from polysome.testing.coverage.symbolic.machine_world import MachineWorld
 from polysome.testing.coverage.symbolic.packet import AnyPacket
-from polysome.testing.coverage.symbolic.values import TRUE, Term, concrete, conj, disj, neg, number
 from polysome.testing.spec import code
 from polysome.testing.trace import Arrival, Trace
 

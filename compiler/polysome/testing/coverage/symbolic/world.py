@@ -8,7 +8,7 @@ import z3
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.testing.coverage.symbolic.values import FALSE, Term, anything
+from polysome.symbolic.values import FALSE, Term, anything
 
 
 class World(Protocol):

@@ -1,0 +1,79 @@
+"""The proof that a design's P4 program does what its spec says (`polysome.prove`); equal ones are proved once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from polysome.analysis.framed import framed_classes
+from polysome.backends.nf_cpp.build import BuildError, cache_folder, used
+from polysome.backends.nf_cpp.generate import namespace
+from polysome.backends.system.design import Design
+from polysome.backends.system.library import limits, p4_program, p4_text
+from polysome.ir.printer import show
+from polysome.plan.kinds import mirror_length
+from polysome.prove.case import Addresses, Case
+from polysome.prove.obligations import prove
+from polysome.prove.result import Result, Status
+
+SECONDS = 600.0  # after which a proof is none
+
+
+def case_of(design: Design) -> Case:
+    """What is to be proved."""
+    chip, sizes = design.site.switch, design.sizes
+    bounded = [way.within(sizes.least, sizes.most) for way in design.ways]
+    return Case(
+        program=design.program,
+        p4=p4_program(design),
+        chip=limits(chip),
+        ways=tuple(way for way in bounded if way is not None),
+        layouts=framed_classes(design.program, design.carry),
+        addresses=Addresses(design.addresses.mac, design.addresses.ip),
+        entries={},
+        sessions=tuple(mirror_length(chip, way.depth(design.program.parser)) for way in design.ways),
+        cell=sizes.cell,
+        cells=sizes.cells,
+    )
+
+
+def results(design: Design, seconds: float = SECONDS) -> Iterator[Result]:
+    """What `prove` finds, as it finds it."""
+    yield from prove(case_of(design), seconds)
+
+
+def known(design: Design) -> bool:
+    """Was an equal design proved before?"""
+    try:
+        return used(_place(design))
+    except BuildError:
+        return False
+
+
+def remember(design: Design, found: list[Result]) -> None:
+    """Keeps that all of it was found to be proved, if it was and there is room for it."""
+    if any(result.status != Status.proved for result in found):
+        return
+    try:
+        _place(design).touch()
+    except (OSError, BuildError):
+        return
+
+
+def _place(design: Design) -> Path:
+    """By all that the proof depends on: the P4's text, the program, the plan's ways, the chip, the prover itself."""
+    case = case_of(design)
+    parts = (p4_text(design), show(design.program), repr((case.ways, case.layouts, case.chip, case.addresses)))
+    digest = hashlib.sha256("\0".join((*parts, repr((case.sessions, case.cell, case.cells)), _prover())).encode())
+    return cache_folder() / f"{namespace(design.program)}-{digest.hexdigest()[:32]}.proof"
+
+
+@cache
+def _prover() -> str:
+    """The sources that a proof rests on."""
+    top = Path(__file__).parents[2]
+    files = sorted(path for room in ("prove", "p4", "symbolic", "ir") for path in (top / room).rglob("*.py"))
+    return version("z3-solver") + hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

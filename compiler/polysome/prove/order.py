@@ -1,0 +1,102 @@
+"""Packets of one order class take one queue pair (PROTOCOL.md, rule 9): the switch hashes nothing that may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import z3
+
+from polysome.ir import types as t
+from polysome.prove.case import Case
+from polysome.prove.result import Facts, Result, Status
+from polysome.prove.spec.packet import Parsed
+from polysome.prove.traffic import Traffic
+from polysome.prove.window import Frame, Term
+from polysome.symbolic.values import FALSE, conj, equal
+
+DEEPEST = 512  # bytes of a frame that any path looks at
+
+
+@dataclass
+class _Alike:
+    """Packets with the same fields hashed and the same order class, as terms; `condition`: which packets they are."""
+
+    algorithm: str
+    hashed: tuple[Term, ...]
+    order_class: Any
+    subject: str
+    condition: Term
+
+
+def order(seen: Traffic) -> Iterator[Result]:
+    """One result for each two kinds of packets that are parked, each with itself too."""
+    kinds = list(_kinds(seen))
+    for one, other in combinations_with_replacement(kinds, 2):
+        yield _same_bucket(seen.case, one, other)
+
+
+def _kinds(seen: Traffic) -> Iterator[_Alike]:
+    found: dict[tuple[object, ...], _Alike] = {}
+    for path, passes in seen.by_path:
+        hashed = passes[0].passed.store.hashed
+        over = tuple(byte for h in hashed for byte in h.over)
+        algorithm = ",".join(h.algorithm for h in hashed)
+        for outcome in seen.outcomes(path):
+            order_class = _simplified(outcome.value(seen.case.program.schedule.cls))
+            condition = z3.And(*path.conditions, *outcome.conditions, *_not_mapped(outcome))
+            key = (algorithm, *(b.get_id() for b in over), *_ids(order_class))
+            if key in found:
+                found[key].condition = z3.Or(found[key].condition, condition)
+            else:
+                found[key] = _Alike(algorithm, over, order_class, seen.case.headers(outcome.path), condition)
+    yield from found.values()
+
+
+def _not_mapped(outcome: Parsed) -> list[Term]:
+    """No IPv6 address of the packet is an IPv4-mapped one: such a packet is of the same order class as an IPv4 one."""
+    parser = outcome.program.parser
+    return [
+        z3.Extract(127, 32, outcome.field(i, f)) != 0xFFFF
+        for i in outcome.path
+        for f, field in enumerate(parser.instances[i].header.fields)
+        if field.type == t.IPV6
+    ]
+
+
+def _simplified(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_simplified(item) for item in value)
+    return z3.simplify(value) if isinstance(value, z3.ExprRef) else value
+
+
+def _ids(value: Any) -> Iterator[object]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _ids(item)
+    else:
+        yield value.get_id() if isinstance(value, z3.ExprRef) else id(value)
+
+
+def _same_bucket(case: Case, one: _Alike, other: _Alike) -> Result:
+    subject = f"{one.subject}, {other.subject}"
+    mine, theirs = case.frame, Frame("other")
+    renamed = [(mine.byte(k), theirs.byte(k)) for k in range(DEEPEST)] + [(mine.length, theirs.length)]
+
+    def second(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(second(item) for item in value)
+        return z3.substitute(value, *renamed) if isinstance(value, z3.ExprRef) else value
+
+    alike = (one.algorithm, len(one.hashed)) == (other.algorithm, len(other.hashed))
+    same = conj(*(a == second(b) for a, b in zip(one.hashed, other.hashed, strict=True))) if alike else FALSE
+    facts = Facts(one.condition, second(other.condition), equal(one.order_class, second(other.order_class)))
+    model = facts.against((), same)
+    if model is None:
+        return Result("order", subject, Status.proved)
+    if isinstance(model, bool):
+        return Result("order", subject, Status.undecided, "no answer in time")
+    why = f"it and the packet {theirs.content(model).hex()} are of one order class, and may take two queue pairs"
+    return Result("order", subject, Status.refuted, why, mine.content(model))

@@ -1,0 +1,163 @@
+"""A whole pass of a packet through ingress or egress: parser, control, deparser, and what becomes of the packet then.
+
+The traffic manager and mirroring are those of `runtime/switch/switch.hpp`; how a chip counts is `ChipLimits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import z3
+
+from polysome.p4 import program as pr
+from polysome.p4.limits import ChipLimits
+from polysome.p4.types import Bits
+from polysome.p4.walk import expressions, statements
+from polysome.prove.p4.control import FREE, Around, Walk, header_bytes
+from polysome.prove.p4.expressions import Value, simplified
+from polysome.prove.p4.parser import REJECTED, Path, paths
+from polysome.prove.p4.store import InWindow, Key, Read, Store
+from polysome.prove.p4.world import Feasible, World
+from polysome.prove.window import LENGTH, Frame, Term, Window
+
+LOST_IN_PARSER, DROPPED = "parser", "program"  # why nothing goes on: an error that nobody reads; drop_ctl
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What a pass made of a packet on one way. `lost`: nothing goes on, but for a mirror copy ("": it goes on)."""
+
+    path: Path
+    conditions: tuple[Term, ...]
+    store: Store
+    lost: str
+
+    @cached_property
+    def leaves(self) -> Window:
+        """What goes on: the emitted bytes, then what the parser left of the frame."""
+        emitted = tuple(byte for header in self.store.emitted for byte in header_bytes(header, self.store))
+        return behind(self.store.reader.window, emitted, self.path.consumed)
+
+    @property
+    def port(self) -> Value | None:
+        """Where the unicast copy goes (of ingress); None: there is none."""
+        return self.out("ucast_egress_port")
+
+    def out(self, name: str) -> Value | None:
+        """What ingress tells the traffic manager: `mcast_grp_a`, `qid`, `bypass_egress`, ...; None: nothing."""
+        found = self.store.values.get(("tm", name))
+        assert not isinstance(found, InWindow)
+        return found
+
+
+def passes(
+    program: pr.Program,
+    gress: pr.Gress,
+    window: Window,
+    *,
+    name: str = "",
+    given: Mapping[Key, Value] | None = None,
+    metadata: Term | None = None,
+    around: Around = FREE,
+    assumptions: Iterable[Term] = (),
+) -> Iterator[Passed]:
+    """All ways that a frame takes through the gress; parameters as those of `parser.paths`."""
+    onward = Onward(program, gress, around, assumptions)
+    for path in paths(
+        program, gress, window, name=name, given=given, metadata=metadata, assumptions=onward.assumptions
+    ):
+        yield from onward.of(path)
+
+
+class Onward:
+    """From the parser's paths on, through control and deparser.
+
+    The control walks once for all paths that look the same to it: so its conditions can hold together, but perhaps not
+    with all those of the path.
+    """
+
+    def __init__(
+        self, program: pr.Program, gress: pr.Gress, around: Around = FREE, assumptions: Iterable[Term] = ()
+    ) -> None:
+        self.program, self.gress, self.assumptions = program, gress, tuple(assumptions)
+        self.walk = Walk(program, around, Feasible(self.assumptions))
+        self.reads_error = reads_error(program, gress)
+        self.known: list[tuple[Read, list[World]]] = []
+        self.only_mirror = tuple(s for s in gress.deparser if not isinstance(s, pr.EmitHeader))
+
+    def of(self, path: Path) -> Iterator[Passed]:
+        if path.error == REJECTED or (path.error and not self.reads_error):
+            yield Passed(path, path.conditions, path.store, LOST_IN_PARSER)
+            return
+        base = path.store.copy()
+        base.write(("prsr", "parser_err"), path.error)
+        for after in self._controlled(base):
+            store = after.store.onto(base)
+            drop = simplified(z3.Extract(0, 0, store.term(("dprsr", "drop_ctl"), Bits(3))) == 1)
+            for dropped, said in self.walk.feasible.split(drop):
+                world = World(store, (*path.conditions, *after.conditions)).given(said)
+                for done in self.walk.block(self.only_mirror if dropped else self.gress.deparser, world):
+                    yield Passed(path, done.conditions, done.store, DROPPED if dropped else "")
+
+    def _controlled(self, base: Store) -> list[World]:
+        """The worlds behind the control: stores with what it wrote, conditions since the parser."""
+        for seen, worlds in self.known:
+            if seen.same_in(base):
+                return worlds
+        start = World(base.since())
+        worlds = list(self.walk.block(self.gress.control, start))
+        self.known.append((start.store.seen, worlds))
+        return worlds
+
+
+def reads_error(program: pr.Program, gress: pr.Gress) -> bool:
+    """Frames with a parser error go on only if the program looks at it."""
+    return any(
+        isinstance(e, pr.Place) and e.key == ("prsr", "parser_err")
+        for s in statements(program, (*gress.control, *gress.deparser))
+        for e in expressions(program, s)
+    )
+
+
+def behind(window: Window, emitted: tuple[Term, ...], consumed: int) -> Window:
+    """A window with its first `consumed` bits replaced."""
+    size = consumed // 8
+    kept = window.prefix[size:]
+    return Window(window.frame, (*emitted, *kept), window.first + max(0, size - len(window.prefix)))
+
+
+# ------------------------------------------------------------ between ingress and egress
+
+
+@dataclass(frozen=True)
+class Cut(Frame):
+    """A frame of which at most `most` bytes are there."""
+
+    most: int = 0
+
+    @cached_property
+    def length(self) -> Term:
+        whole, most = Frame(self.name).length, z3.BitVecVal(self.most, LENGTH)
+        return z3.If(z3.ULT(whole, most), whole, most)
+
+
+def bridged(passed: Passed, frame: Frame, chip: ChipLimits, name: str = "") -> tuple[Window, dict[Key, Value]]:
+    """What egress gets of a packet that goes on: its window, and the metadata that are known there."""
+    length = frame.length + z3.BitVecVal(chip.length_extra, LENGTH)
+    given: dict[Key, Value] = {("eg_intr_md", "pkt_length"): length}
+    if passed.port is not None:
+        given["eg_intr_md", "egress_port"] = passed.port
+    return passed.leaves, given
+
+
+def mirrored(passed: Passed, frame: Frame, most: int, chip: ChipLimits) -> tuple[Window, dict[Key, Value]]:
+    """What egress gets of the ingress mirror copy, by a session that lets `most` bytes through."""
+    mirror = passed.store.mirror
+    assert mirror is not None
+    size = len(mirror.header)
+    counted = (size if chip.mirror_cuts_header else 0) + chip.mirror_cuts_fcs
+    cut = Cut(frame.name, max(0, most - counted))
+    length = cut.length + z3.BitVecVal(size + chip.mirror_length_extra, LENGTH)
+    return Window(cut, mirror.header), {("eg_intr_md", "pkt_length"): z3.simplify(length)}

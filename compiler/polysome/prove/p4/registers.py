@@ -1,0 +1,106 @@
+"""Register actions: the element before is free, or what a caller gives; both ways of a condition become one term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import z3
+
+from polysome.p4 import program as pr
+from polysome.p4.types import Composite, Type
+from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
+from polysome.prove.p4.store import Access, Key, Store
+
+# What an element holds, by field, given register and index; None: anything.
+Elements = Callable[[str, Value], Mapping[str, Value] | None]
+
+
+def fields_of(register: pr.Register) -> tuple[tuple[str, Type], ...]:
+    """Names and types of an element's fields; a plain value is the field ""."""
+    element = register.element
+    return element.fields if isinstance(element, Composite) else (("", element),)
+
+
+def execute(program: pr.Program, e: pr.Execute, index: Value, store: Store, elements: Elements | None) -> Value:
+    """Runs the action, adds the access to the store, and yields `rv`; what a body leaves open is free."""
+    action = program.register_actions[e.action]
+    register = program.registers[action.register]
+    given = elements(register.name, index) if elements is not None else None
+    old = dict(given) if given is not None else _free(register, store)
+    run = _Body(store, {_key(action, field): value for field, value in old.items()})
+    run.block(action.body)
+    new = {field: run.written[_key(action, field)] for field in old}
+    result = run.value(action.rv) if action.rv is not None else store.symbol(f"{e.action}.rv", 1)
+    store.accesses = (*store.accesses, Access(e.action, register.name, index, old, new, result))
+    return result
+
+
+def _free(register: pr.Register, store: Store) -> dict[str, Value]:
+    return {
+        field: store.symbol(f"{register.name}{'.' if field else ''}{field}", kind.width)
+        for field, kind in fields_of(register)
+        if hasattr(kind, "width")
+    }
+
+
+def _key(action: pr.RegisterAction, field: str) -> Key:
+    return (*action.value.key, *([field] if field else []))
+
+
+@dataclass
+class _Body:
+    """What the body has written: the element, `rv`, and its own variables; all else it reads from the packet."""
+
+    store: Store
+    written: dict[Key, Value]
+
+    def value(self, place: pr.Place) -> Value:
+        found = self.written.get(place.key)
+        return found if found is not None else self.store.value(place)
+
+    def is_valid(self, header: pr.Place) -> bool:
+        return self.store.is_valid(header.key)
+
+    def extern(self, e: pr.Expr) -> Value:
+        raise AssertionError(e)
+
+    def block(self, body: Iterable[pr.Stmt]) -> None:
+        for s in body:
+            match s:
+                case pr.Assign(target=pr.Place() as target):
+                    self.written[target.key] = evaluate(s.value, self, exact=True)
+                case pr.If():
+                    self._if(s)
+                case pr.Declare():
+                    self.written.pop(s.variable.key, None)
+                case pr.Run():
+                    self.block(s.body)
+                case _:
+                    raise AssertionError(s)
+
+    def _if(self, s: pr.If) -> None:
+        condition = evaluate(s.condition, self, exact=True)
+        if isinstance(condition, int):
+            self.block(s.yes if condition else s.no)
+            return
+        yes, no = _Body(self.store, dict(self.written)), _Body(self.store, dict(self.written))
+        yes.block(s.yes)
+        no.block(s.no)
+        for place in _assigned((*s.yes, *s.no)):  # what only one way writes stays on the other as it was
+            one, other = (as_term(on.value(place), place.type) for on in (yes, no))
+            self.written[place.key] = simplified(z3.If(condition, one, other))
+
+
+def _assigned(body: Iterable[pr.Stmt]) -> list[pr.Place]:
+    """What statements may write, each once."""
+    found: dict[Key, pr.Place] = {}
+    for s in body:
+        match s:
+            case pr.Assign(target=pr.Place() as target):
+                found[target.key] = target
+            case pr.If() | pr.Run():
+                found |= {p.key: p for p in _assigned((*s.yes, *s.no) if isinstance(s, pr.If) else s.body)}
+            case _:
+                pass
+    return list(found.values())

@@ -1,0 +1,210 @@
+"""A packet is written into its cell and read from it again, whole, and nothing else is (DESIGN 14).
+
+The WRITE is what egress makes of the packet that is parked, the READ what it makes of the edits frame that answers the
+same packet's fields: their tags name the same seq, queue pair and length. What stands before the packet in its cell is
+taken from the WRITE itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import z3
+
+from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, literals, reads
+from polysome.prove.p4.pipe import Passed
+from polysome.prove.result import Result, Status, answered
+from polysome.prove.traffic import Parked, Traffic, known_byte, without_copies
+from polysome.prove.window import LENGTH, Term, Window
+
+OPCODE, ADDRESS, LENGTH_AT, CELL = 42, 54, 66, 70  # in a request: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
+TOTAL_LENGTH, UDP_LENGTH = 16, 38
+WRITE = 0x0A
+HEAD = 4  # bytes of a cell's head
+LONGEST = 10_000  # bytes that a MAC takes
+WIDE = 32  # bits in which lengths do not wrap
+
+
+@dataclass(frozen=True)
+class Written:
+    """A WRITE that egress makes of a packet: `window` is the request, `before` the cell's bytes before the packet."""
+
+    out: Passed
+    window: Window
+
+    @property
+    def before(self) -> tuple[Term, ...]:
+        return self.window.prefix[CELL:]
+
+    @cached_property
+    def pad(self) -> tuple[int, ...] | None:
+        """The bytes between the cell's head and the packet; None if they depend on the packet, or it is not whole."""
+        known = [known_byte(self.window, k) for k in range(CELL + HEAD, len(self.window.prefix))]
+        numbers = tuple(k for k in known if k is not None)
+        whole = self.window.first == 0 and len(self.before) >= HEAD
+        return numbers if whole and len(numbers) == len(known) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What egress gets of a parked packet and what its fields' tag says, each byte that is not known as a symbol.
+
+    Packets that differ only in what the symbols stand for have one shape, and what holds of it holds of them.
+    """
+
+    window: Window
+    tag: tuple[Term, ...]  # seq, queue pair, length
+
+    @cached_property
+    def key(self) -> tuple[int, ...]:
+        """Equal for equal shapes, as long as one of them is kept."""
+        return (self.window.first, len(self.tag), *(t.get_id() for t in (*self.tag, *self.window.prefix)))
+
+
+def shape(parked: Parked) -> Shape:
+    window = without_copies(parked.passed.leaves)
+    names: dict[int, Term] = {}
+
+    def symbol(byte: Term) -> Term:
+        return byte if z3.is_bv_value(byte) else names.setdefault(byte.get_id(), z3.BitVec(f"known[{len(names)}]", 8))
+
+    said = [parked.copy.leaves.byte(k) for k in range(SEQ, SIZE + 2)]
+    prefix = tuple(symbol(byte) for byte in window.prefix)
+    return Shape(Window(window.frame, prefix, window.first), tuple(symbol(byte) for byte in said))
+
+
+class Writes:
+    """The WRITEs of parked packets, by what egress gets of them."""
+
+    def __init__(self, seen: Traffic) -> None:
+        self.seen = seen
+        self.known: dict[tuple[int, ...], tuple[Shape, list[Written]]] = {}
+
+    def of(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written]]:
+        found = {}
+        for one in map(shape, passes):
+            if one.key not in self.known:
+                self.known[one.key] = (one, list(writes(self.seen, one)))
+            found[one.key] = self.known[one.key]
+        return [(of, written) for of, all_of in found.values() for written in all_of]
+
+
+def writes(seen: Traffic, of: Shape) -> Iterator[Written]:
+    """The WRITEs that a packet may become: of those that differ in their addresses only, one."""
+    length = seen.case.frame.length + z3.BitVecVal(seen.case.chip.length_extra, LENGTH)
+    known = set()
+    for out in seen.egress.passes(of.window, {("eg_intr_md", "pkt_length"): length}):
+        if not out.lost and known_byte(out.leaves, OPCODE) == WRITE:
+            written = Written(out, without_copies(out.leaves))
+            key = (literals(out.conditions), *(t.get_id() for t in relevant(written.window)))
+            if key not in known:
+                known.add(key)
+                yield written
+
+
+def relevant(request: Window) -> list[Term]:
+    """What says where and how much, and what stands before the packet; not who asks whom."""
+    places = (TOTAL_LENGTH, TOTAL_LENGTH + 1, UDP_LENGTH, UDP_LENGTH + 1)
+    first = [request.byte(k) for k in (*places, *range(ADDRESS, ADDRESS + 8), *range(LENGTH_AT, CELL))]
+    return [*first, *request.prefix[CELL:]]
+
+
+def park(seen: Traffic) -> Iterator[Result]:
+    """One result for each path through the switch's parser that parks packets."""
+    prover = _Park(seen, reads(seen.case, seen.egress))
+    for path, passes in seen.by_path:
+        yield prover.path(str(path), path.conditions, passes)
+
+
+_TOO_LONG = f"a packet may be parked that claims more than the {LONGEST} bytes that a MAC takes"
+
+
+class _Park:
+    def __init__(self, seen: Traffic, answers: Reads) -> None:
+        self.seen, self.case, self.reads = seen, seen.case, answers.distinct
+        self.writes = Writes(seen)
+        self.proved: set[tuple[object, ...]] = set()
+
+    def path(self, subject: str, conditions: tuple[Term, ...], passes: tuple[Parked, ...]) -> Result:
+        lengths: dict[tuple[int, ...], Term] = {}
+        for parked in passes:
+            if parked.passed.lost:
+                why = "its fields go to the NF, and the packet is lost"
+                result = self._answered(subject, why, parked.conditions, z3.BoolVal(False))
+                if result.status != Status.proved:
+                    return result
+            length = [parked.copy.leaves.byte(k) for k in (SIZE, SIZE + 1)]
+            claimed, key = z3.Concat(*length), tuple(byte.get_id() for byte in length)
+            if key not in lengths:
+                lengths[key] = claimed
+                result = self._answered(subject, _TOO_LONG, conditions, z3.ULE(claimed, LONGEST))
+                if result.status != Status.proved:
+                    return result
+        written = self.writes.of(passes)
+        if not written or not self.reads:
+            return Result("park", subject, Status.refuted, "no packet that takes it is written, or none is read again")
+        for of, one in written:
+            result = self._written(subject, conditions, of, one)
+            if result.status != Status.proved:
+                return result
+        return Result("park", subject, Status.proved)
+
+    def _written(self, subject: str, conditions: tuple[Term, ...], of: Shape, written: Written) -> Result:
+        for read in self.reads:
+            terms = (*relevant(written.window), *of.tag)
+            key = (id(read), literals(written.out.conditions), *(t.get_id() for t in terms))
+            if key in self.proved:
+                continue
+            linked = [EDITS.byte(SEQ + k) == byte for k, byte in enumerate(of.tag)]
+            bounds = (z3.ULE(self.case.frame.length, LONGEST), z3.ULE(z3.Concat(*of.tag[SIZE - SEQ :]), LONGEST))
+            known = (*written.out.conditions, *read.conditions, *linked, *bounds)
+            for why, one in self._agree(written, list(of.tag), read):
+                result = self._answered(subject, why, known, one)
+                if result.status != Status.proved:
+                    return result
+            self.proved.add(key)
+        return Result("park", subject, Status.proved)
+
+    def _answered(self, subject: str, why: str, known: tuple[Term, ...], *wanted: Term) -> Result:
+        return answered("park", subject, why, self.case.frame, known, *wanted, port=self.seen.port)
+
+    def _agree(self, written: Written, tag: list[Term], read: Answer) -> Iterator[tuple[str, Term]]:
+        """What must hold of a WRITE and a READ; in words what it means if it does not."""
+        yield "the packet is not written whole", z3.BoolVal(written.pad is not None)
+        if written.pad is None:
+            return
+        wrote, asks, size = written.window, read.read.leaves, self.case.cell
+        at, claimed = _wide(wrote, ADDRESS, 8), z3.Concat(z3.BitVecVal(0, WIDE - 16), *tag[SIZE - SEQ :])
+        frame = z3.ZeroExt(WIDE - 16, self.case.frame.length)
+        count, asked = _wide(wrote, LENGTH_AT, 4), _wide(asks, LENGTH_AT, 4)
+        before = HEAD + len(written.pad)
+        yield "WRITE and READ are of different cells", z3.simplify(at == _wide(asks, ADDRESS, 8))
+        yield "the cell does not begin at a multiple of its size", z3.simplify(at & (size - 1) == 0)
+        yield "the cell is not in the region", z3.simplify(z3.ULT(at, self.case.cells * size))
+        yield "the WRITE's length is not that of its cell", z3.simplify(count == frame + before)
+        yield "the WRITE's length is no multiple of 4", z3.simplify(z3.Extract(1, 0, count) == 0)
+        yield "the WRITE goes beyond its cell", z3.simplify(z3.ULE(count, size))
+        yield "a frame is written that is shorter than it claims", z3.simplify(z3.ULE(claimed, frame))
+        yield "the cell's head is not 0:2 seq:30", z3.simplify(z3.Concat(*written.before[:HEAD]) == _wide_of(tag[:4]))
+        yield "the READ's length is no multiple of 4", z3.simplify(z3.Extract(1, 0, asked) == 0)
+        yield "the READ asks for more than the WRITE wrote", z3.simplify(z3.ULE(asked, count))
+        yield "the READ does not ask for all of the packet", z3.simplify(z3.UGE(asked, claimed + before))
+        yield "the WRITE's IPv4 or UDP length is wrong", _lengths(wrote, count)
+        yield "the READ's IPv4 or UDP length is wrong", _lengths(asks, z3.BitVecVal(0, WIDE))
+
+
+def _lengths(request: Window, moved: Term) -> Term:
+    """IPv4 and UDP count what follows them, the ICRC too."""
+    total, udp = _wide(request, TOTAL_LENGTH, 2), _wide(request, UDP_LENGTH, 2)
+    data = z3.Extract(15, 0, moved)
+    return z3.simplify(z3.And(total == data + 60, udp == data + 40))
+
+
+def _wide(window: Window, first: int, count: int) -> Term:
+    return _wide_of([window.byte(first + k) for k in range(count)])
+
+
+def _wide_of(octets: Sequence[Term]) -> Term:
+    return z3.Concat(*octets)

@@ -1,0 +1,104 @@
+"""What a proof found: nothing against it, a packet that breaks it, or that it ran out of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import z3
+
+from polysome.prove.window import Frame, Term
+
+PATIENCE = 20_000  # ms that one question may take
+
+
+class Status(StrEnum):
+    proved = "proved"
+    refuted = "refuted"
+    undecided = "undecided"
+
+
+@dataclass(frozen=True)
+class Result:
+    """`obligation`: what was to be proved; `subject`: of which path or way. `why`: in words, unless it was proved.
+
+    `packet`: one that breaks it, as it arrives at port `port` of the spec; of a proof, one that it is about, if there
+    is a use for that.
+    """
+
+    obligation: str
+    subject: str
+    status: Status
+    why: str = ""
+    packet: bytes | None = None
+    port: int = 0
+
+
+class Facts:
+    """What is assumed, for many questions."""
+
+    def __init__(self, *assumed: Term) -> None:
+        self._solver = z3.Solver()  # for questions that differ little, faster than one for bit vectors alone
+        self._solver.set("timeout", PATIENCE)
+        self._solver.add(*assumed)
+
+    def against(self, more: Iterable[Term], *wanted: Term) -> z3.ModelRef | bool | None:
+        """A model of what is assumed, and more, in which not all of `wanted` hold.
+
+        None if there is none; False if time ran out.
+        """
+        self._solver.push()
+        try:
+            self._solver.add(*more)
+            if wanted:
+                self._solver.add(z3.Not(z3.And(*wanted)))
+            found = self._solver.check()
+            if found == z3.unsat:
+                return None
+            return self._solver.model() if found == z3.sat else False
+        finally:
+            self._solver.pop()
+
+
+NOTHING = Facts()
+
+
+def follows_at_sight(known: Iterable[Term], wanted: Term) -> bool:
+    """Does one of the conditions say so, or one of them each part of it? Most questions need no solver."""
+    said = {c.get_id() for c in known}
+
+    def holds(term: Term) -> bool:
+        if term.get_id() in said:
+            return True
+        if z3.is_or(term):
+            return any(holds(t) for t in term.children())
+        if z3.is_and(term):
+            return all(holds(t) for t in term.children())
+        if z3.is_not(term) and (z3.is_or(term.arg(0)) or z3.is_and(term.arg(0))):
+            opposites = (holds(z3.Not(t)) for t in term.arg(0).children())
+            return all(opposites) if z3.is_or(term.arg(0)) else any(opposites)
+        return False
+
+    return holds(wanted)
+
+
+def answered(
+    obligation: str,
+    subject: str,
+    why: str,
+    frame: Frame,
+    assumed: Iterable[Term],
+    *wanted: Term,
+    port: Term | None = None,
+    facts: Facts = NOTHING,
+) -> Result:
+    """Whether all of `wanted` follow from the facts and what is assumed; `why`: what it means if they do not."""
+    known = tuple(assumed)
+    model = None if all(follows_at_sight(known, one) for one in wanted) else facts.against(known, *wanted)
+    if model is None:
+        return Result(obligation, subject, Status.proved)
+    if isinstance(model, bool):
+        return Result(obligation, subject, Status.undecided, "no answer in time")
+    number = 0 if port is None else model.eval(port, model_completion=True).as_long()
+    return Result(obligation, subject, Status.refuted, why, frame.content(model), number)

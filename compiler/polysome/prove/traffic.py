@@ -1,0 +1,147 @@
+"""What the switch's program does with each packet from a traffic port: parked by a way, whole to the NF, or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+
+import z3
+
+from polysome.prove.case import TRAFFIC, Case, port_metadata
+from polysome.prove.outside import Outside
+from polysome.prove.p4.expressions import Value
+from polysome.prove.p4.parser import Path, paths
+from polysome.prove.p4.pipe import Onward, Passed, bridged, mirrored
+from polysome.prove.p4.store import Key
+from polysome.prove.spec.packet import Parsed
+from polysome.prove.spec.parse import parses
+from polysome.prove.window import LENGTH, Frame, Term, Window
+
+# The NF's frames (runtime/PROTOCOL.md): Ethernet, then the tag, whose first byte says version and kind.
+KIND, CLASS, CONTENT = 14, 15, 26
+FIELDS, WHOLE = 0x10, 0x11
+
+
+@dataclass(frozen=True)
+class Parked:
+    """A pass that parks the packet; `copy`: the pass of its mirror copy through egress, to the NF."""
+
+    passed: Passed
+    copy: Passed
+
+    @cached_property
+    def conditions(self) -> tuple[Term, ...]:
+        return (*self.passed.conditions, *self.copy.conditions)
+
+    @cached_property
+    def number(self) -> int | None:
+        """The class that the frame's tag names; None if it is no fields frame of one class."""
+        kind, number = (known_byte(self.copy.leaves, at) for at in (KIND, CLASS))
+        return number if kind == FIELDS and number else None
+
+
+def known_byte(window: Window, at: int) -> int | None:
+    """A byte that does not depend on the packet."""
+    term = z3.simplify(window.byte(at))
+    return int(term.as_long()) if z3.is_bv_value(term) else None
+
+
+@dataclass
+class Egress:
+    """Passes through egress. What looks alike there is walked once: most packets differ only behind what it parses."""
+
+    case: Case
+    _known: dict[tuple[object, ...], tuple[Window, list[Passed]]] = field(default_factory=dict)
+
+    def passes(self, window: Window, given: Mapping[Key, Value]) -> list[Passed]:
+        window = without_copies(window)
+        key = (
+            *(byte.get_id() for byte in window.prefix),
+            window.first,
+            window.frame,
+            *((k, v.get_id() if isinstance(v, z3.AstRef) else v) for k, v in given.items()),
+        )
+        if key not in self._known:
+            p4 = self.case.p4
+            onward = Onward(p4, p4.egress)
+            walked = paths(p4, p4.egress, window, name="egress.", given=given)
+            # The window is kept, so that no other term gets the number of one of its.
+            self._known[key] = (window, [passed for path in walked for passed in onward.of(path)])
+        return self._known[key][1]
+
+
+def without_copies(window: Window) -> Window:
+    """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
+    kept, first = len(window.prefix), window.first
+    while kept and first and window.prefix[kept - 1].eq(window.frame.byte(first - 1)):
+        kept, first = kept - 1, first - 1
+    return Window(window.frame, window.prefix[:kept], first)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """All that becomes of packets from traffic ports. `port`: the number of the spec's port, of 8 bits."""
+
+    case: Case
+    port: Term
+    passed: tuple[Passed, ...]
+    egress: Egress
+    _outcomes: dict[int, tuple[Parsed, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def outside(self) -> Outside:
+        return Outside(self.case.frame)
+
+    def outcomes(self, path: Path) -> tuple[Parsed, ...]:
+        """What the spec's parser finds in packets that take a path. Raises TooManySizes."""
+        if id(path) not in self._outcomes:
+            self._outcomes[id(path)] = tuple(parses(self.case.program, self.case.frame, path.conditions))
+        return self._outcomes[id(path)]
+
+    @cached_property
+    def by_path(self) -> tuple[tuple[Path, tuple[Parked, ...]], ...]:
+        """The passes that park, by the parser's path; those of one path differ in what is outside the packet."""
+        found = [(p, tuple(of)) for p, of in groupby(self.parked, key=lambda p: id(p.passed.path))]
+        return tuple((of[0].passed.path, of) for _, of in found)
+
+    @cached_property
+    def parked(self) -> tuple[Parked, ...]:
+        """The passes of which a mirror copy goes to the NF."""
+        found = []
+        for passed in self.passed:
+            if passed.store.mirror is not None:
+                window, given = mirrored(passed, self.case.frame, (1 << LENGTH) - 1, self.case.chip)
+                found += [Parked(passed, copy) for copy in self.egress.passes(window, given) if not copy.lost]
+        return tuple(found)
+
+    @cached_property
+    def unparked(self) -> tuple[Passed, ...]:
+        return tuple(p for p in self.passed if p.store.mirror is None)
+
+    def delivered(self, passed: Passed) -> list[Passed]:
+        """What egress makes of the packet itself."""
+        window, given = bridged(passed, self.case.frame, self.case.chip)
+        return self.egress.passes(window, given)
+
+
+def traffic(case: Case) -> Traffic:
+    """Walks ingress for every frame from a traffic port."""
+    port = z3.BitVec("port", 8)
+    known = (z3.ULT(port, len(case.program.ports)),)
+    onward = Onward(case.p4, case.p4.ingress, assumptions=known)
+    metadata = port_metadata(case.p4, TRAFFIC, port)
+    walked = paths(case.p4, case.p4.ingress, Window(case.frame), metadata=metadata, assumptions=known)
+    return Traffic(case, port, tuple(p for path in walked for p in onward.of(path)), Egress(case))
+
+
+def unchanged(window: Window, first: int, frame: Frame) -> bool:
+    """Do the window's bytes from `first` on say just what the frame says, from its first byte to its last?"""
+    kept = len(window.prefix) - first
+    return (
+        kept >= 0
+        and window.frame.name == frame.name
+        and window.first == kept
+        and all(window.prefix[first + k].eq(frame.byte(k)) for k in range(kept))
+    )

@@ -1,0 +1,54 @@
+"""What is not split goes to the NF whole and unchanged; only frames that speak for the switch are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from polysome.prove.p4.pipe import Passed
+from polysome.prove.result import Result, Status, answered
+from polysome.prove.traffic import CLASS, CONTENT, KIND, WHOLE, Traffic, known_byte, unchanged
+
+
+def whole(seen: Traffic) -> Iterator[Result]:
+    """One result for each way through ingress on which a packet is not parked, and one for each that goes on."""
+    for passed in seen.unparked:
+        yield _unparked(seen, passed)
+    for parked in seen.parked:
+        yield _foreign(seen, parked.passed)
+
+
+def _unparked(seen: Traffic, passed: Passed) -> Result:
+    case, frame, subject = seen.case, seen.case.frame, str(passed.path)
+    if passed.lost:
+        why = f"it is dropped by the {passed.lost}, and is neither from nor to the switch"
+        return answered("whole", subject, why, frame, passed.conditions, case.own_address, port=seen.port)
+    own = _foreign(seen, passed)
+    if own.status != Status.proved:
+        return own
+    delivered = seen.delivered(passed)
+    for copy in delivered:
+        known = (*passed.conditions, *copy.conditions)
+        if copy.lost:
+            # A meter may say that the NF's link has no room. Nothing about the packet may.
+            if not any(seen.outside.of_packet(c) for c in copy.conditions) and any(not c.lost for c in delivered):
+                continue
+            why = f"it is dropped in egress by the {copy.lost}"
+        elif (known_byte(copy.leaves, KIND), known_byte(copy.leaves, CLASS)) != (WHOLE, 0):
+            why = "it goes to the NF in a frame that is none for whole packets"
+        elif not unchanged(copy.leaves, CONTENT, frame):
+            why = "it reaches the NF changed"
+        else:
+            continue
+        result = answered("whole", subject, why, frame, known, z3.BoolVal(False), port=seen.port)
+        if result.status != Status.proved:
+            return result
+    return Result("whole", subject, Status.proved)
+
+
+def _foreign(seen: Traffic, passed: Passed) -> Result:
+    """Nobody on a traffic port speaks for the switch."""
+    why = "it is from or to the switch itself, and goes on"
+    subject, case = str(passed.path), seen.case
+    return answered("whole", subject, why, case.frame, passed.conditions, z3.Not(case.own_address), port=seen.port)

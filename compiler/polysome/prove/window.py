@@ -1,0 +1,68 @@
+"""Symbolic bytes: a frame of which every byte, and the length, may be anything, and windows on such frames.
+
+Places are known numbers: what is proved walks parser paths, on which every header begins at a known byte. Terms are
+z3's; integers are big-endian bit vectors, as on the wire.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import z3
+
+Term = Any  # z3 has no types of its own
+
+LENGTH = 16  # bits of a length in bytes
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame as it arrives, without FCS. Byte k is the term `{name}[k]`; frames of one name are one frame."""
+
+    name: str = "packet"
+
+    @cached_property
+    def length(self) -> Term:
+        """How many bytes are there: `LENGTH` bits."""
+        return z3.BitVec(f"{self.name}.length", LENGTH)
+
+    def byte(self, k: int) -> Term:
+        """Byte k, whether or not it is there."""
+        return _byte(self.name, k)
+
+    def content(self, model: z3.ModelRef) -> bytes:
+        """The bytes that a model stands for; what it leaves open is 0."""
+        size = model.eval(self.length, model_completion=True).as_long()
+        return bytes(model.eval(self.byte(k), model_completion=True).as_long() for k in range(size))
+
+
+@lru_cache(maxsize=4096)
+def _byte(name: str, k: int) -> Term:
+    return z3.BitVec(f"{name}[{k}]", 8)
+
+
+@dataclass(frozen=True)
+class Window:
+    """`prefix` (bytes, as 8-bit terms), then `frame` from its byte `first` on."""
+
+    frame: Frame
+    prefix: tuple[Term, ...] = ()
+    first: int = 0
+
+    def byte(self, k: int) -> Term:
+        return self.prefix[k] if k < len(self.prefix) else self.frame.byte(self.first + k - len(self.prefix))
+
+    def has(self, end: int) -> Term:
+        """Are the first `end` bytes there?"""
+        behind = self.first + end - len(self.prefix)
+        return z3.BoolVal(True) if behind <= 0 else z3.UGE(self.frame.length, z3.BitVecVal(behind, LENGTH))
+
+    def bits(self, at: int, width: int) -> Term:
+        """`width` bits from bit `at` on, counted from the most significant one of byte 0."""
+        first, last = at // 8, (at + width - 1) // 8
+        parts = [self.byte(k) for k in range(first, last + 1)]
+        whole = parts[0] if len(parts) == 1 else z3.Concat(*parts)
+        high = 8 * (last + 1) - at - 1
+        return z3.simplify(z3.Extract(high, high - width + 1, whole))
