@@ -45,7 +45,7 @@ DRIVER = Path(__file__).resolve().parent / "fields_driver.cpp"
 FLAGS = ("-std=c++20", "-O0", "-g0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # All their packets travel whole: they are sent on as quotes.
 WHOLE_ONLY = {"router6"}
-TRACES, FEW = 8, 8
+TRACES, FEW, EACH = 8, 8, 12
 FLAGS_AT, WHOLE, OWN, SEVERAL = 14, 1, 2, 0x8000
 SERVER, SWITCH = b"server", b"\x02witch"
 PACKET, AS_WHOLE, FRAME, CHANGE = range(4)
@@ -86,8 +86,10 @@ def test_frames_may_have_all_headers(name: str) -> None:
 
 
 def _traces(spec: Spec) -> list[Trace]:
-    """Its captures, and generated traffic that is more than a few packets."""
-    return [captured(spec), *islice((t for t in traffic.seeded(spec, 1) if len(t.arrivals) > FEW), TRACES)]
+    """Its captures, generated traffic that is more than a few packets, and packets at the edge of all ways."""
+    generated = islice((t for t in traffic.seeded(spec, 1) if len(t.arrivals) > FEW), TRACES)
+    edges = tuple(traffic.boundary_packets(spec))[::EACH]
+    return [captured(spec), *generated, traffic.boundary_trace(spec, edges)]
 
 
 HELD = """use net.l4;

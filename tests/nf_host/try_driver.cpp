@@ -34,7 +34,8 @@ struct Out {
         if (order == no_packet) return;
         const uint16_t port = Tag::port(frame.data());
         ports |= (port & Tag::port_set) != 0 ? port & ~Tag::port_set : uint64_t{1} << port;
-        packet.assign(frame.begin() + Tag::head, frame.end());
+        const auto leaves = Tag::packet(frame);
+        packet.assign(leaves.begin(), leaves.end());
     }
 };
 

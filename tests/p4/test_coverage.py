@@ -34,7 +34,9 @@ SMALL = program(
     }
     state one { md.up = 1; transition accept; }
     state more { pkt.extract(hdr.more); transition accept; }
-    state ahead { transition select(pkt.lookahead<bit<8>>()) { 9: one; default: accept; } }
+    state ahead { transition select(pkt.lookahead<bit<8>>()) { 9: one; 10: past; 11: beyond; default: accept; } }
+    state past { pkt.advance(8); transition accept; }
+    state beyond { pkt.advance(16); transition accept; }
     state refuse { transition reject; }""",
     locals="""
     Register<bit<16>, bit<1>>(2) counts;
@@ -120,6 +122,9 @@ def happened(found: Coverage) -> dict[str, int]:
         ("04 00", {"parse_io: 4: ahead", "ahead: the frame ends"}),
         ("04 00 09", {"parse_io: 4: ahead", "ahead: 9: one", "one: accept"}),
         ("04 00 08", {"parse_io: 4: ahead", "ahead: default: accept"}),
+        ("04 00 0a", {"parse_io: 4: ahead", "ahead: 10: past", "past: accept"}),
+        ("04 00 0b", {"parse_io: 4: ahead", "ahead: 11: beyond", "beyond: the frame ends"}),
+        ("04 00 0b 00", {"parse_io: 4: ahead", "ahead: 11: beyond", "beyond: accept"}),
         ("05 00", {"parse_io: 5: refuse", "refuse: reject"}),
         ("06 00", {"parse_io: no case matches"}),
         ("07 00", {"parse_io: 7: accept"}),
@@ -185,7 +190,9 @@ def test_deparsers_and_egress_are_counted() -> None:
 
 @pytest.mark.slow
 def test_what_never_ran_is_said_with_its_line() -> None:
-    frames = [f"{a:02x}{b:02x}{x}" for a in range(8) for b in (0, 1, 2, 200) for x in ("", "09", "08")]
+    frames = [
+        f"{a:02x}{b:02x}{x}" for a in range(8) for b in (0, 1, 2, 200) for x in ("", "09", "08", "0a", "0b", "0b00")
+    ]
     lines = "".join(f"in 1 {n} {frame}\n" for n, frame in enumerate(["01", *frames]))
     found = covered(SMALL, f"{ENTRIES}{lines}run 9999")
     missing = {found.titles[o.number] for o in found.missing}
@@ -219,3 +226,9 @@ def test_titles_are_names() -> None:
     titles = Coverage(points, twice, (0,) * len(points.outcomes)).titles
     assert len(set(titles)) == len(titles)
     assert f"{IF}(hdr.ethernet.ether_type == 1): true (2)" in titles
+
+
+def test_a_frame_cannot_end_where_the_parser_has_looked() -> None:
+    titles = covered(SMALL, "run 1").titles
+    ends = {title for title in titles if title.endswith("the frame ends")}
+    assert ends == {f"{STATE}{name}: the frame ends" for name in ("parse_io", "more", "ahead", "beyond")}

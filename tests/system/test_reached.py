@@ -53,11 +53,6 @@ UNREACHED = (
         ALL_FILLED,
         "applied only to fields frames, and every way has an entry: its fields are shorter than the least frame",
     ),
-    Why(
-        r"ingress parser, state pad_1: the frame ends",
-        EXAMPLES,
-        "the byte that the state goes past was looked at before: it is there",
-    ),
     Why(r"ingress, if \(hdr\.bridge\.way != 0\): true", UNSPLIT, NOTHING_SPLIT),
     Why(r"ingress, if \(md\.kind == KIND_EDITS\): true \(2\)", UNSPLIT, NOTHING_SPLIT),
     Why(r"ingress, if \(md\.(has_slot|in_the_way) == 0\): (true|false)( \(2\))?", UNSPLIT, NOTHING_SPLIT),

@@ -13,7 +13,7 @@ from tests.up.load.network import run
 from tests.up.load.web import Capture, curl, digest, random_file, wrk
 from tests.up.needed import DEPLOYED, need
 
-need("nginx", "wrk", "curl", "iperf3", "tcpdump")
+need("nginx", "wrk", "curl", "iperf3", "ping", "tcpdump")
 pytestmark = DEPLOYED
 
 SIZE = 20_000_000

@@ -24,7 +24,7 @@ from tests.up.small_bundle import write
 
 from polysome.deploy import run
 
-need("setpriv")
+need("ping", "setpriv")
 pytestmark = DEPLOYED
 
 # Namespaces and /run/polysome are the machine's: no other run of these tests has these names.

@@ -98,8 +98,9 @@ class Points:
 
 def _found(program: pr.Program) -> Iterator[Point]:
     for g in (program.ingress, program.egress):
+        seen = _seen_before(g.parser)
         for state in g.parser.states:
-            yield _state(f"{g.name} parser", state)
+            yield _state(f"{g.name} parser", state, seen[state.name])
         yield from _in_control(program, g.name, g.control)
         yield from _in_control(program, f"{g.name} deparser", g.deparser)
 
@@ -110,11 +111,11 @@ def _point(block: str, kind: str, name: str, span: Span, outcomes: list[tuple[st
     return Point(block, kind, name, span, names, spans)
 
 
-def _state(block: str, s: pr.State) -> Point:
+def _state(block: str, s: pr.State, seen: int) -> Point:
     outcomes = [(case.state, case.span) for case in s.cases]
     if s.values and not _exhaustive(s):
         outcomes.append((NO_MATCH, s.span))
-    if block == "ingress parser" and _takes_bytes(s):
+    if block == "ingress parser" and _needs(s) > seen:
         outcomes.append((ENDS, s.span))
     return _point(block, STATE, s.name, s.span, outcomes)
 
@@ -143,12 +144,34 @@ def _cover(cubes: list[tuple[int, int]]) -> bool:
     return all(map(_cover, halves))
 
 
-def _takes_bytes(s: pr.State) -> bool:
-    """Can the frame be too short for the state?"""
-    seen = [part for of in (*(e for b in s.body for e in pr.reads(b)), *s.values) for part in pr.subexpressions(of)]
-    return any(isinstance(b, pr.Extract | pr.Advance) for b in s.body) or any(
-        isinstance(part, pr.Lookahead) for part in seen
-    )
+def _needs(s: pr.State) -> int:
+    """Bits of the frame that the state takes or looks at, from where it begins."""
+    at = most = 0
+    for b in s.body:
+        for e in pr.reads(b):
+            most = max(most, at + _ahead(e))
+        match b:
+            case pr.Extract():
+                at += width(b.header.type)
+            case pr.Advance():
+                at += b.bits
+            case _:
+                pass
+    return max(at, most, *(at + _ahead(e) for e in s.values), 0)
+
+
+def _ahead(e: pr.Expr) -> int:
+    return max((width(part.type) for part in pr.subexpressions(e) if isinstance(part, pr.Lookahead)), default=0)
+
+
+def _seen_before(parser: pr.Parser) -> dict[str, int]:
+    """Of each state, bits behind its begin that all states before it looked at when they chose: they are there."""
+    seen: dict[str, int] = {"start": 0}
+    for before in parser.states:
+        looked = max(map(_ahead, before.values), default=0)
+        for case in before.cases:
+            seen[case.state] = min(seen.get(case.state, looked), looked)
+    return {state.name: seen.get(state.name, 0) for state in parser.states}
 
 
 def _in_control(program: pr.Program, block: str, body: tuple[pr.Stmt, ...]) -> Iterator[Point]:
