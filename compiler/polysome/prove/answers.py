@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import z3
 
-from polysome.prove.case import NF, Case, port_metadata
+from polysome.prove.case import NF, port_metadata
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.store import Access
-from polysome.prove.traffic import CONTENT, FIELDS, KIND, Egress, known_byte
+from polysome.prove.traffic import CONTENT, FIELDS, KIND, Traffic, known_byte
 from polysome.prove.window import Frame, Term, Window
 
 EDITS = Frame("edits")
@@ -95,9 +95,10 @@ def same(one: Value, other: Value) -> bool:
     return _id(one) == _id(other)
 
 
-def reads(case: Case, egress: Egress) -> Reads:
+@lru_cache(maxsize=1)
+def reads(seen: Traffic) -> Reads:
     """Walks ingress and egress for every edits frame."""
-    known = edits_frame()
+    case, known = seen.case, edits_frame()
     onward = Onward(case.p4, case.p4.ingress, assumptions=known)
     metadata = port_metadata(case.p4, NF)
     walked = paths(case.p4, case.p4.ingress, Window(EDITS), name="edits.", metadata=metadata, assumptions=known)
@@ -105,7 +106,7 @@ def reads(case: Case, egress: Egress) -> Reads:
     for passed in (passed for path in walked for passed in onward.of(path)):
         if not passed.lost and passed.port is not None:
             window, given = bridged(passed, EDITS, case.chip)
-            for out in egress.passes(window, given):
+            for out in seen.egress.passes(window, given):
                 if not out.lost and known_byte(out.leaves, OPCODE) == READ:
                     found.append(Answer(passed, out, (*passed.conditions, *out.conditions)))
     return Reads(tuple(found))
@@ -131,7 +132,12 @@ def edited(first: int, size: int, width: int) -> Term:
 
 def contradict(some: frozenset[tuple[int, bool]], others: frozenset[tuple[int, bool]]) -> bool:
     """Does one list of conditions say the opposite of what stands in the other?"""
-    return any((term, not said) in others for term, said in some)
+    return not denied(some).isdisjoint(others)
+
+
+@lru_cache(maxsize=4096)
+def denied(some: frozenset[tuple[int, bool]]) -> frozenset[tuple[int, bool]]:
+    return frozenset((term, not said) for term, said in some)
 
 
 def literals(conditions: tuple[Term, ...]) -> frozenset[tuple[int, bool]]:
@@ -139,10 +145,17 @@ def literals(conditions: tuple[Term, ...]) -> frozenset[tuple[int, bool]]:
 
     The terms live as long as the conditions.
     """
-    found = set()
-    for condition in conditions:
-        said = True
-        while z3.is_not(condition):
-            condition, said = condition.arg(0), not said
-        found.add((condition.get_id(), said))
-    return frozenset(found)
+    return frozenset(map(_literal, conditions))
+
+
+_LITERALS: dict[int, tuple[Term, tuple[int, bool]]] = {}  # with the condition: its number is its own while it lives
+
+
+def _literal(condition: Term) -> tuple[int, bool]:
+    number = condition.get_id()
+    if number not in _LITERALS:
+        term, said = condition, True
+        while z3.is_not(term):
+            term, said = term.arg(0), not said
+        _LITERALS[number] = (condition, (term.get_id(), said))
+    return _LITERALS[number][1]

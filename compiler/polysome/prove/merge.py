@@ -24,7 +24,7 @@ from polysome.prove.p4.control import Around
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.sums import as_word
-from polysome.prove.park import HEAD, LONGEST, Writes
+from polysome.prove.park import HEAD, LONGEST, written
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.apply import Left, leaves
 from polysome.prove.spec.packet import PLACE, Parsed
@@ -65,10 +65,9 @@ class Merged:
 
 def merge(seen: Traffic) -> Iterator[Result]:
     """One result for each path through the switch's parser that parks packets."""
-    written = Writes(seen)
-    pads = {id(path): {w.pad for _, w in written.of(of) if w.pad is not None} for path, of in seen.by_path}
+    pads = {id(path): {w.pad for _, w in written(seen).of(of) if w.pad is not None} for path, of in seen.by_path}
     distinct = sorted(set().union(*pads.values()))
-    states = reads(seen.case, seen.egress).waiting
+    states = reads(seen).waiting
     back = [(state, one) for state in states for pad in distinct for one in responses(seen, state, pad)]
     sizes = _Sizes(seen)
     for n, (path, of) in enumerate(seen.by_path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import z3
 
@@ -91,6 +91,12 @@ class Writes:
         return [(of, written) for of, all_of in found.values() for written in all_of]
 
 
+@lru_cache(maxsize=1)
+def written(seen: Traffic) -> Writes:
+    """What is written of all its packets."""
+    return Writes(seen)
+
+
 def writes(seen: Traffic, of: Shape) -> Iterator[Written]:
     """The WRITEs that a packet may become: of those that differ in their addresses only, one."""
     length = seen.case.frame.length + z3.BitVecVal(seen.case.chip.length_extra, LENGTH)
@@ -113,7 +119,7 @@ def relevant(request: Window) -> list[Term]:
 
 def park(seen: Traffic) -> Iterator[Result]:
     """One result for each path through the switch's parser that parks packets."""
-    prover = _Park(seen, reads(seen.case, seen.egress))
+    prover = _Park(seen, reads(seen))
     for path, passes in seen.by_path:
         yield prover.path(str(path), path.conditions, passes)
 
@@ -124,7 +130,7 @@ _TOO_LONG = f"a packet may be parked that claims more than the {LONGEST} bytes t
 class _Park:
     def __init__(self, seen: Traffic, answers: Reads) -> None:
         self.seen, self.case, self.reads = seen, seen.case, answers.distinct
-        self.writes = Writes(seen)
+        self.writes = written(seen)
         self.proved: set[tuple[object, ...]] = set()
 
     def path(self, subject: str, conditions: tuple[Term, ...], passes: tuple[Parked, ...]) -> Result:
@@ -142,10 +148,10 @@ class _Park:
                 result = self._answered(subject, _TOO_LONG, conditions, z3.ULE(claimed, LONGEST))
                 if result.status != Status.proved:
                     return result
-        written = self.writes.of(passes)
-        if not written or not self.reads:
+        requests = self.writes.of(passes)
+        if not requests or not self.reads:
             return Result("park", subject, Status.refuted, "no packet that takes it is written, or none is read again")
-        for of, one in written:
+        for of, one in requests:
             result = self._written(subject, conditions, of, one)
             if result.status != Status.proved:
                 return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import z3
 
@@ -66,21 +67,42 @@ NOTHING = Facts()
 
 def follows_at_sight(known: Iterable[Term], wanted: Term) -> bool:
     """Does one of the conditions say so, or one of them each part of it? Most questions need no solver."""
-    said = {c.get_id() for c in known}
+    parts = _parts(wanted)
+    return parts is _TRUE or (parts is not _FALSE and parts.in_all({c.get_id() for c in known}))
 
-    def holds(term: Term) -> bool:
-        if term.get_id() in said:
+
+@dataclass(frozen=True)
+class _Parts:
+    """What follows if a condition of this number is known, or if any, or else all, of its parts follow."""
+
+    term: Term  # kept, so that its number remains its own
+    any_of: tuple[_Parts, ...] = ()
+    all_of: tuple[_Parts, ...] = ()
+
+    @cached_property
+    def number(self) -> int:
+        return int(self.term.get_id())
+
+    def in_all(self, known: set[int]) -> bool:
+        if self.number in known or any(part.in_all(known) for part in self.any_of):
             return True
-        if z3.is_or(term):
-            return any(holds(t) for t in term.children())
-        if z3.is_and(term):
-            return all(holds(t) for t in term.children())
-        if z3.is_not(term) and (z3.is_or(term.arg(0)) or z3.is_and(term.arg(0))):
-            opposites = (holds(z3.Not(t)) for t in term.arg(0).children())
-            return all(opposites) if z3.is_or(term.arg(0)) else any(opposites)
-        return False
+        return bool(self.all_of) and all(part.in_all(known) for part in self.all_of)
 
-    return holds(wanted)
+
+_TRUE, _FALSE = _Parts(z3.BoolVal(True)), _Parts(z3.BoolVal(False))
+_PARTS: dict[int, _Parts] = {part.number: part for part in (_TRUE, _FALSE)}
+
+
+def _parts(term: Term) -> _Parts:
+    number = term.get_id()
+    if number not in _PARTS:
+        opposite = z3.is_not(term)
+        inner = term.arg(0) if opposite else term
+        both = z3.is_or(inner) or z3.is_and(inner)
+        parts = tuple(_parts(z3.Not(t) if opposite else t) for t in inner.children()) if both else ()
+        of_any = both and z3.is_or(inner) != opposite
+        _PARTS[number] = _Parts(term, parts if of_any else (), () if of_any else parts)
+    return _PARTS[number]
 
 
 def answered(

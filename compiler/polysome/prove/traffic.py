@@ -75,12 +75,16 @@ class Egress:
 def without_copies(window: Window) -> Window:
     """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
     kept, first = len(window.prefix), window.first
-    while kept and first and window.prefix[kept - 1].eq(window.frame.byte(first - 1)):
+    while kept and first and _same(window.prefix[kept - 1], window.frame.byte(first - 1)):
         kept, first = kept - 1, first - 1
     return Window(window.frame, window.prefix[:kept], first)
 
 
-@dataclass(frozen=True)
+def _same(one: Term, other: Term) -> bool:
+    return one is other or bool(one.eq(other))
+
+
+@dataclass(frozen=True, eq=False)
 class Traffic:
     """All that becomes of packets from traffic ports. `port`: the number of the spec's port, of 8 bits."""
 

@@ -62,6 +62,8 @@ class Window:
     def bits(self, at: int, width: int) -> Term:
         """`width` bits from bit `at` on, counted from the most significant one of byte 0."""
         first, last = at // 8, (at + width - 1) // 8
+        if width == 8 and at % 8 == 0:
+            return self.byte(first)
         parts = [self.byte(k) for k in range(first, last + 1)]
         whole = parts[0] if len(parts) == 1 else z3.Concat(*parts)
         high = 8 * (last + 1) - at - 1

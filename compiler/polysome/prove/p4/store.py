@@ -268,6 +268,17 @@ def _split(group: list[tuple[Value, int]], bits: int, size: int) -> list[Value]:
         return [number >> end - size & (1 << size) - 1 for end in range(bits, 0, -size)]
     if len(group) == 1 and bits == size:
         return [group[0][0]]
+    key = (size, *((value if isinstance(value, int) else ("term", value.get_id()), wide) for value, wide in group))
+    if key not in _SPLIT:
+        _SPLIT[key] = (group, _cut(group, bits, size))
+    return _SPLIT[key][1]
+
+
+# The groups are kept, so that no other term gets the number of one of theirs.
+_SPLIT: dict[object, tuple[list[tuple[Value, int]], list[Value]]] = {}
+
+
+def _cut(group: list[tuple[Value, int]], bits: int, size: int) -> list[Value]:
     terms = [z3.BitVecVal(value, wide) if isinstance(value, int) else value for value, wide in group]
     whole = terms[0] if len(terms) == 1 else z3.Concat(*terms)
     return [simplified(z3.Extract(end - 1, end - size, whole)) for end in range(bits, 0, -size)]
