@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import z3
 
-from polysome.prove.case import NF, port_metadata
+from polysome.prove.case import NF, RECIRCULATION, port_metadata
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
@@ -17,18 +17,23 @@ from polysome.prove.traffic import CONTENT, FIELDS, KIND, Traffic, known_byte
 from polysome.prove.window import Frame, Term, Window
 
 EDITS = Frame("edits")
-SEQ, SIZE = KIND + 2, KIND + 8  # in the tag (runtime/PROTOCOL.md)
+SEQ, SIZE, VERDICT = KIND + 2, KIND + 8, KIND + 10  # in the tag (runtime/PROTOCOL.md)
 ETHER_TYPE, SMALLEST = 0x88B5, 60
 OPCODE, READ = 42, 0x0C  # behind Ethernet 14, IPv4 20, UDP 8: BTH
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An edits frame that becomes a READ at once: its pass through ingress, and the READ's through egress."""
+    """An edits frame that becomes a READ: its last pass through ingress, and the READ's through egress.
+
+    `accesses` and `conditions` are those of all passes, also of the one before if it goes round once.
+    """
 
     passed: Passed
     read: Passed
     conditions: tuple[Term, ...]
+    accesses: tuple[Access, ...]
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Waiting:
 
     def elements(self, register: str, index: Value) -> dict[str, Value] | None:
         """Of the registers that the frame wrote, at the same index; all others may hold anything."""
-        for access in self.accesses:
+        for access in reversed(self.accesses):
             if access.register == register and same(access.index, index):
                 return dict(access.new)
         return None
@@ -48,24 +53,24 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Reads:
-    """All ways in which an edits frame becomes a READ."""
+    """All ways in which an edits frame becomes a READ. `lost`: in words, why one might never become one."""
 
     answers: tuple[Answer, ...]
+    lost: str = ""
 
     @cached_property
     def distinct(self) -> list[Answer]:
         """Each request once, with what holds whichever way it became one."""
-        return [Answer(group[0].passed, group[0].read, common(group)) for group in grouped(self.answers, _asks)]
+        return [replace(group[0], conditions=common(group)) for group in grouped(self.answers, _asks)]
 
     @cached_property
     def waiting(self) -> list[Waiting]:
-        """Each state of the registers once: most answers differ in what is outside of it."""
+        """Each state of the registers once, those without recirculation first: most answers differ outside of it."""
 
         def state(answer: Answer) -> tuple[object, ...]:
-            accesses = answer.passed.store.accesses
-            return tuple((a.register, _id(a.index), *((f, _id(v)) for f, v in a.new.items())) for a in accesses)
+            return tuple((a.register, _id(a.index), *((f, _id(v)) for f, v in a.new.items())) for a in answer.accesses)
 
-        return [Waiting(group[0].passed.store.accesses, common(group)) for group in grouped(self.answers, state)]
+        return [Waiting(group[0].accesses, common(group)) for group in grouped(self.answers, state)]
 
 
 def _asks(answer: Answer) -> object:
@@ -97,28 +102,56 @@ def same(one: Value, other: Value) -> bool:
 
 @lru_cache(maxsize=1)
 def reads(seen: Traffic) -> Reads:
-    """Walks ingress and egress for every edits frame."""
-    case, known = seen.case, edits_frame()
+    """Walks ingress and egress for every edits frame, and again for those that come back by the recirculation port.
+
+    A frame may go round more than once; it differs then from one that goes round once in how often it did.
+    """
+    known = nf_frame(FIELDS)
+    first, round_ = _read(seen, Window(EDITS), NF, known, "edits.")
+    again = []
+    for before, window in round_:
+        found, more = _read(seen, window, RECIRCULATION, before.conditions, "again.")
+        if any(_alike(window, later) for _, later in more):
+            return Reads(tuple(first), "a frame of edits goes round for ever")
+        accesses = before.store.accesses
+        again += [replace(one, accesses=(*accesses, *one.accesses), again=True) for one in found]
+    if round_ and not again:
+        return Reads(tuple(first), "no frame of edits that goes round becomes a READ")
+    return Reads((*first, *again))
+
+
+def _read(
+    seen: Traffic, window: Window, role: int, known: tuple[Term, ...], name: str
+) -> tuple[list[Answer], list[tuple[Passed, Window]]]:
+    """The READs that frames from a port of this role become; and passes that go round, with what comes back."""
+    case = seen.case
     onward = Onward(case.p4, case.p4.ingress, assumptions=known)
-    metadata = port_metadata(case.p4, NF)
-    walked = paths(case.p4, case.p4.ingress, Window(EDITS), name="edits.", metadata=metadata, assumptions=known)
-    found = []
+    metadata = port_metadata(case.p4, role)
+    walked = paths(case.p4, case.p4.ingress, window, name=name, metadata=metadata, assumptions=known)
+    found, again = [], []
     for passed in (passed for path in walked for passed in onward.of(path)):
-        if not passed.lost and passed.port is not None:
-            window, given = bridged(passed, EDITS, case.chip)
-            for out in seen.egress.passes(window, given):
-                if not out.lost and known_byte(out.leaves, OPCODE) == READ:
-                    found.append(Answer(passed, out, (*passed.conditions, *out.conditions)))
-    return Reads(tuple(found))
+        if passed.lost or passed.port is None:
+            continue
+        for out in seen.egress.passes(*bridged(passed, EDITS, case.chip)):
+            conditions = (*known, *passed.conditions, *out.conditions)
+            if not out.lost and known_byte(out.leaves, OPCODE) == READ:
+                found.append(Answer(passed, out, conditions, passed.store.accesses))
+            elif not out.lost and passed.port == case.addresses.recirculation:
+                again.append((replace(passed, conditions=conditions), out.leaves))
+    return found, again
 
 
-def edits_frame() -> tuple[Term, ...]:
-    """What the NF sends: a tag, and content, with zeros up to the smallest frame."""
+def _alike(one: Window, other: Window) -> bool:
+    return one.first == other.first and [b.get_id() for b in one.prefix] == [b.get_id() for b in other.prefix]
+
+
+def nf_frame(kind: int) -> tuple[Term, ...]:
+    """What the NF sends: a tag whose first byte is `kind`, and content, with zeros up to the smallest frame."""
     high, low = divmod(ETHER_TYPE, 256)
     return (
         EDITS.byte(12) == high,
         EDITS.byte(13) == low,
-        EDITS.byte(KIND) == FIELDS,
+        EDITS.byte(KIND) == kind,
         z3.UGE(EDITS.length, SMALLEST),
     )
 

@@ -23,10 +23,11 @@ TRAFFIC, NF, SERVER, RECIRCULATION, GENERATOR = 1, 2, 3, 4, 5  # roles of ports 
 
 @dataclass(frozen=True)
 class Addresses:
-    """The switch's own, as numbers."""
+    """The switch's own, as numbers; `recirculation`: the port whose frames come back."""
 
     mac: int
     ip: int
+    recirculation: int
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from polysome.prove.spec.apply import Left, leaves
 from polysome.prove.spec.packet import PLACE, Parsed
 from polysome.prove.spec.parse import TooManySizes
 from polysome.prove.traffic import Egress, Parked, Traffic
+from polysome.prove.verdicts import by_verdict
 from polysome.prove.window import LENGTH, Frame, Term, Window
 
 HEADERS = 14 + 20 + 8 + 12 + 4  # of a response: Ethernet, IPv4, UDP, BTH, AETH
@@ -68,7 +69,9 @@ def merge(seen: Traffic) -> Iterator[Result]:
     pads = {id(path): {w.pad for _, w in written(seen).of(of) if w.pad is not None} for path, of in seen.by_path}
     distinct = sorted(set().union(*pads.values()))
     states = reads(seen).waiting
-    back = [(state, one) for state in states for pad in distinct for one in responses(seen, state, pad)]
+    # What stands before a packet has nothing to do with what waits for it: the first state meets every pad.
+    met = [(state, distinct if not n else distinct[:1]) for n, state in enumerate(states)]
+    back = [(state, one) for state, some in met for pad in some for one in responses(seen, state, pad)]
     sizes = _Sizes(seen)
     for n, (path, of) in enumerate(seen.by_path):
         subject = str(path)
@@ -193,6 +196,8 @@ class _Merge:
 
     def _compared(self, state: Waiting, back: Merged) -> Iterator[Result]:
         window, known = back.left, (*state.conditions, *back.conditions)
+        if not z3.is_true(where := by_verdict(back.passed)):
+            yield self._answer(back, "it does not leave where its verdict says", known, where)
         straight = window.frame.name == self.case.frame.name and window.first == len(window.prefix)
         for parsed, lefts in self.parsed:
             if not (straight and self.sizes.proves(back, parsed)):

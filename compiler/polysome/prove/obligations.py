@@ -11,7 +11,9 @@ from polysome.prove.fields import fields
 from polysome.prove.merge import merge
 from polysome.prove.order import order
 from polysome.prove.park import park
+from polysome.prove.requests import requests
 from polysome.prove.result import Result, Status
+from polysome.prove.returned import returned
 from polysome.prove.split import converse, forward
 from polysome.prove.traffic import Traffic, traffic
 from polysome.prove.whole import whole
@@ -33,8 +35,10 @@ OBLIGATIONS = (
     Obligation("whole", "all else goes to the NF whole and unchanged", "passes of the switch", whole),
     Obligation("order", "packets of one order class take one queue pair", "pairs of kinds", order),
     Obligation("park", "a packet is read from where it was written", "paths of the parser", park),
+    Obligation("requests", "memory servers are asked as the protocol says", "passes that ask", requests),
     Obligation("fields", "the NF gets the bytes that its program names", "paths of the parser", fields),
     Obligation("merge", "it leaves with the NF's edits, as `apply` says", "paths of the parser", merge),
+    Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
 )
 
 

@@ -129,7 +129,7 @@ _TOO_LONG = f"a packet may be parked that claims more than the {LONGEST} bytes t
 
 class _Park:
     def __init__(self, seen: Traffic, answers: Reads) -> None:
-        self.seen, self.case, self.reads = seen, seen.case, answers.distinct
+        self.seen, self.case, self.reads, self.lost = seen, seen.case, answers.distinct, answers.lost
         self.writes = written(seen)
         self.proved: set[tuple[object, ...]] = set()
 
@@ -149,6 +149,8 @@ class _Park:
                 if result.status != Status.proved:
                     return result
         requests = self.writes.of(passes)
+        if self.lost:
+            return Result("park", subject, Status.refuted, self.lost)
         if not requests or not self.reads:
             return Result("park", subject, Status.refuted, "no packet that takes it is written, or none is read again")
         for of, one in requests:

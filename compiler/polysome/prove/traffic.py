@@ -21,7 +21,7 @@ from polysome.prove.window import LENGTH, Frame, Term, Window
 
 # The NF's frames (runtime/PROTOCOL.md): Ethernet, then the tag, whose first byte says version and kind.
 KIND, CLASS, CONTENT = 14, 15, 26
-FIELDS, WHOLE = 0x10, 0x11
+FIELDS, WHOLE, OWN = 0x10, 0x11, 0x12
 
 
 @dataclass(frozen=True)
@@ -140,12 +140,12 @@ def traffic(case: Case) -> Traffic:
     return Traffic(case, port, tuple(p for path in walked for p in onward.of(path)), Egress(case))
 
 
-def unchanged(window: Window, first: int, frame: Frame) -> bool:
-    """Do the window's bytes from `first` on say just what the frame says, from its first byte to its last?"""
+def unchanged(window: Window, first: int, frame: Frame, start: int = 0) -> bool:
+    """Do the window's bytes from `first` on say just what the frame says, from its byte `start` to its last?"""
     kept = len(window.prefix) - first
     return (
         kept >= 0
         and window.frame.name == frame.name
-        and window.first == kept
-        and all(window.prefix[first + k].eq(frame.byte(k)) for k in range(kept))
+        and window.first == start + kept
+        and all(window.prefix[first + k].eq(frame.byte(start + k)) for k in range(kept))
     )

@@ -24,7 +24,7 @@ SECONDS = 600.0  # after which a proof is none
 
 def case_of(design: Design) -> Case:
     """What is to be proved."""
-    chip, sizes = design.site.switch, design.sizes
+    chip, sizes, own = design.site.switch, design.sizes, design.addresses
     bounded = [way.within(sizes.least, sizes.most) for way in design.ways]
     return Case(
         program=design.program,
@@ -32,7 +32,7 @@ def case_of(design: Design) -> Case:
         chip=limits(chip),
         ways=tuple(way for way in bounded if way is not None),
         layouts=framed_classes(design.program, design.carry),
-        addresses=Addresses(design.addresses.mac, design.addresses.ip),
+        addresses=Addresses(own.mac, own.ip, own.recirculation_port),
         entries={},
         sessions=tuple(mirror_length(chip, way.depth(design.program.parser)) for way in design.ways),
         cell=sizes.cell,

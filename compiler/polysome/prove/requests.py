@@ -1,0 +1,136 @@
+"""What goes to a memory server is a request as PROTOCOL.md describes it, of the queue pair that the packet's tag names.
+
+Where it lies and how long it is, `park` proves. Here it is who asks whom: every byte of the headers is a constant of
+the protocol, one of the switch's addresses, a number of the queue pair's own register, or what the controller has put
+into a table for this port or queue pair, by the names that it has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import z3
+
+from polysome.p4.types import Bits
+from polysome.prove.answers import EDITS, SEQ, reads
+from polysome.prove.ones import added
+from polysome.prove.p4.expressions import Value, as_term
+from polysome.prove.p4.pipe import Passed
+from polysome.prove.p4.sums import as_word
+from polysome.prove.park import written
+from polysome.prove.result import Result, Status, answered
+from polysome.prove.traffic import Traffic
+from polysome.prove.window import Term, Window
+
+PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
+# Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
+# 64, to port 4791, no UDP checksum; BTH with the default partition, and every request asks for an acknowledgement.
+CONSTANT = {
+    12: bytes.fromhex("08004500"),
+    20: bytes.fromhex("40004011"),
+    36: bytes.fromhex("12b7"),
+    40: bytes.fromhex("0000"),
+    43: bytes.fromhex("40ffff00"),
+    50: bytes.fromhex("80"),
+}
+IPV4, CHECKSUM, PSN = range(14, 34, 2), 24, 51
+# What the controller says of a server, by its port, and of a queue pair: parameters of actions, and bytes they fill.
+SERVER = {"mac": (0, 6), "ip": (30, 4), "key": (62, 4)}
+REMOTE = {"number": (47, 3)}
+
+
+def requests(seen: Traffic) -> Iterator[Result]:
+    """One result for each path that parks packets, one for each pass of an edits frame that becomes a READ."""
+    prover = _Requests(seen)
+    for path, passes in seen.by_path:
+        asked = [(one.out, z3.Concat(*of.tag[PAIR])) for of, one in written(seen).of(passes)]
+        yield prover.result(str(path), asked)
+    pair = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(6)[PAIR]))
+    for answer in reads(seen).answers:
+        yield prover.result(str(answer.passed.path), [(answer.read, pair)])
+    if not prover.whole:
+        why = "no request has all that the controller says of its server and its queue pair"
+        yield Result("requests", "all of them", Status.refuted, why)
+
+
+@dataclass
+class _Requests:
+    seen: Traffic
+    whole: bool = False  # was one met for which the controller's tables had all that it needs?
+    _proved: dict[tuple[object, ...], Passed] = field(default_factory=dict)  # with what keeps the terms of the key
+
+    def result(self, subject: str, asked: list[tuple[Passed, Term]]) -> Result:
+        for out, pair in asked:
+            said = self._said(out)
+            if said.keys() != {*SERVER, *REMOTE}:
+                continue  # a table has no entry: the controller brings a queue pair up when all of them have
+            self.whole = True
+            key = self._key(out, pair)
+            if key in self._proved:
+                continue
+            for why, wanted in self._wanted(out, pair, said):
+                found = answered("requests", subject, why, self.seen.case.frame, out.conditions, z3.simplify(wanted))
+                if found.status != Status.proved:
+                    return found
+            self._proved[key] = out
+        return Result("requests", subject, Status.proved)
+
+    def _said(self, out: Passed) -> dict[str, tuple[Value, Value]]:
+        """What tables of the controller gave, by parameter, each with what it was looked up by."""
+        actions = self.seen.case.p4.actions
+        return {
+            place.path[0]: (arg, ran.keys[0])
+            for ran in out.store.ran
+            if len(ran.keys) == 1
+            for place, arg in zip(actions[ran.action].params, ran.args, strict=True)
+            if place.path[0] in (SERVER | REMOTE)
+        }
+
+    def _key(self, out: Passed, pair: Term) -> tuple[object, ...]:
+        """Equal for requests of which all is equal that is looked at, but for conditions."""
+        keys = [key for _, key in self._said(out).values()]
+        accesses = [v for a in out.store.accesses for v in (a.index, *a.old.values(), *a.new.values())]
+        sums = [w for name in sorted(out.store.sums) for w in out.store.sums[name].words]
+        terms = [*out.leaves.prefix[:70], pair, *keys, *accesses, *sums]
+        return tuple(t.get_id() if isinstance(t, z3.AstRef) else t for t in terms)
+
+    def _wanted(self, out: Passed, pair: Term, said: dict[str, tuple[Value, Value]]) -> Iterator[tuple[str, Term]]:
+        case, left = self.seen.case, out.leaves
+        for at, octets in CONSTANT.items():
+            there = [left.byte(at + k) == octet for k, octet in enumerate(octets)]
+            yield f"a request's bytes from {at} on are not {octets.hex()}", z3.And(*there)
+        yield "a request is not from the switch's MAC", _number(left, 6, 6) == case.addresses.mac
+        yield "a request is not from the switch's IP", _number(left, 26, 4) == case.addresses.ip
+        for name, (at, size) in (SERVER | REMOTE).items():
+            wanted = as_term(said[name][0], Bits(8 * size))
+            yield f"a request's bytes from {at} on are not the controller's `{name}`", _number(left, at, size) == wanted
+        port = out.store.read(("eg_intr_md", "egress_port"), Bits(9))
+        for name in SERVER:
+            yield "a request has what the controller says of another port", _equal(said[name][1], port)
+        for name in REMOTE:
+            yield "a request has what the controller says of another queue pair", _equal(said[name][1], pair)
+        yield "a request's PSN is not the next of its queue pair", self._next(out, pair)
+        over = [z3.Concat(left.byte(k), left.byte(k + 1)) for k in IPV4 if k != CHECKSUM]
+        checksum = as_word(left.byte(CHECKSUM), left.byte(CHECKSUM + 1), out.store.sums, case.chip)
+        yield "a request's IPv4 checksum is wrong", checksum.equals(~added(over))
+
+    def _next(self, out: Passed, pair: Term) -> Term:
+        """Its last 24 bits come from an element of the queue pair's, which one is added to."""
+        psn = _number(out.leaves, PSN, 3)
+        for access in out.store.accesses:
+            old, new, at = access.old.get(""), access.new.get(""), access.index
+            if isinstance(old, z3.BitVecRef) and isinstance(at, z3.BitVecRef) and old.size() >= 24:
+                index = at == z3.Extract(at.size() - 1, 0, pair) if at.size() <= pair.size() else z3.BoolVal(False)
+                return z3.And(psn == z3.Extract(23, 0, old), as_term(new, Bits(old.size())) == old + 1, index)
+        return z3.BoolVal(False)
+
+
+def _number(window: Window, first: int, count: int) -> Term:
+    return z3.Concat(*(window.byte(first + k) for k in range(count)))
+
+
+def _equal(one: Value, other: Value) -> Term:
+    if isinstance(one, int) and isinstance(other, int):
+        return z3.BoolVal(one == other)
+    return one == other

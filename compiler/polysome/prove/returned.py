@@ -1,0 +1,51 @@
+"""What the NF returns whole, or makes itself, leaves as it is, where its verdict says (PROTOCOL.md, "Whole frame")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from polysome.prove.answers import EDITS, nf_frame
+from polysome.prove.case import NF, port_metadata
+from polysome.prove.p4.parser import paths
+from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.result import Result, Status, answered
+from polysome.prove.traffic import CONTENT, OWN, WHOLE, Traffic, unchanged
+from polysome.prove.verdicts import asked_for, by_verdict
+from polysome.prove.window import Window
+
+
+def returned(seen: Traffic) -> Iterator[Result]:
+    """One result for each pass of a whole frame, and of an own one, through the switch."""
+    case = seen.case
+    for kind in (WHOLE, OWN):
+        known = nf_frame(kind)
+        onward = Onward(case.p4, case.p4.ingress, assumptions=known)
+        metadata = port_metadata(case.p4, NF)
+        walked = paths(case.p4, case.p4.ingress, Window(EDITS), name="edits.", metadata=metadata, assumptions=known)
+        ends = [passed for path in walked for passed in onward.of(path)]
+        for passed in ends:
+            yield _leaves(seen, passed)
+        if {passed.port is None for passed in ends if not passed.lost} != {True, False}:
+            why = "none of them leaves by one port, or none by several"
+            yield Result("returned", f"frames whose tag begins with {kind:02x}", Status.refuted, why)
+
+
+def _leaves(seen: Traffic, passed: Passed) -> Result:
+    subject = str(passed.path)
+    if passed.lost:
+        why = "it is dropped, and no table was asked for the port of its verdict"
+        return answered("returned", subject, why, EDITS, passed.conditions, asked_for(passed))
+    for out in seen.egress.passes(*bridged(passed, EDITS, seen.case.chip)):
+        known = (*passed.conditions, *out.conditions)
+        if out.lost:
+            why, wanted = f"it is dropped in egress by the {out.lost}", z3.BoolVal(False)
+        elif not unchanged(out.leaves, 0, EDITS, CONTENT):
+            why, wanted = "it leaves changed", z3.BoolVal(False)
+        else:
+            why, wanted = "it does not leave where its verdict says", by_verdict(passed)
+        result = answered("returned", subject, why, EDITS, known, wanted)
+        if result.status != Status.proved:
+            return result
+    return Result("returned", subject, Status.proved)
