@@ -46,6 +46,7 @@ class _Fields:
         self, seen: Traffic, subject: str, outcomes: tuple[Parsed, ...], facts: Facts, known: dict[object, bool]
     ) -> None:
         self.seen, self.subject, self.outcomes, self.facts, self.known = seen, subject, outcomes, facts, known
+        self.wanted: dict[tuple[int, int], list[tuple[str, Term]]] = {}  # by what `seen` keeps
         self.proved: dict[tuple[int, ...], Term] = {}  # by numbers of terms, which last as long as the terms
 
     def result(self, passes: tuple[Parked, ...]) -> Result:
@@ -78,7 +79,7 @@ class _Fields:
                 if not copy.lost and not self._numbered(parked.passed, copy):
                     why = "the seq of its fields may be 0, or more than 30 bits"
                     return self._answered(why, known, z3.BoolVal(False))
-                for why, wanted in self._wanted(copy, parsed):
+                for why, wanted in self._all_wanted(copy, parsed):
                     found = self._answered(why, (*known, *parsed.conditions), wanted)
                     if found.status != Status.proved:
                         return found
@@ -97,6 +98,13 @@ class _Fields:
         return found
 
     # ------------------------------------------------------------ what must hold
+
+    def _all_wanted(self, copy: Passed, parsed: Parsed) -> list[tuple[str, Term]]:
+        """Once for each copy that egress makes: packets that differ behind what it parses share them."""
+        key = (id(copy), id(parsed))
+        if key not in self.wanted:
+            self.wanted[key] = list(self._wanted(copy, parsed))
+        return self.wanted[key]
 
     def _wanted(self, copy: Passed, parsed: Parsed) -> Iterator[tuple[str, Term]]:
         if copy.lost:

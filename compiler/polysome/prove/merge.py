@@ -204,12 +204,12 @@ class _Merge:
                 wanted = (z3.BoolVal(straight), *self.sizes.wanted(parsed))
                 yield self._answer(back, "what leaves has another length", (*known, *parsed.conditions), *wanted)
             for left in lefts if straight else ():
-                yield from self._headers(state, back, left, (*known, *parsed.conditions, *left.conditions))
+                yield from self._headers(back, left, (*known, *parsed.conditions, *left.conditions))
 
-    def _headers(self, state: Waiting, back: Merged, left: Left, known: tuple[Term, ...]) -> Iterator[Result]:
-        """Responses differ in what is before the packet: what has the same headers is compared once."""
-        key = (id(state), id(left), *headers_key(back))
-        few = (*state.conditions, *left.parsed.conditions, *left.conditions)
+    def _headers(self, back: Merged, left: Left, known: tuple[Term, ...]) -> Iterator[Result]:
+        """Responses differ in what is before the packet, and in what waited: what has the same headers, once."""
+        key = (id(left), *headers_key(back))
+        few = (*left.parsed.conditions, *left.conditions)
         # Sums are hard for the solver, and many cases of a checksum cannot be on this path.
         if key in self.same or self.facts.against(few) is None:
             return

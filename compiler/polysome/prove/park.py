@@ -81,8 +81,14 @@ class Writes:
     def __init__(self, seen: Traffic) -> None:
         self.seen = seen
         self.known: dict[tuple[int, ...], tuple[Shape, list[Written]]] = {}
+        self._of: dict[int, tuple[tuple[Parked, ...], list[tuple[Shape, Written]]]] = {}
 
     def of(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written]]:
+        if id(passes) not in self._of:
+            self._of[id(passes)] = (passes, self._all(passes))
+        return self._of[id(passes)][1]
+
+    def _all(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written]]:
         found = {}
         for one in map(shape, passes):
             if one.key not in self.known:
