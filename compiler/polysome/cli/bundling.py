@@ -26,6 +26,7 @@ from polysome.plan.site_config import SiteConfig, config_of
 from polysome.plan.site_file import open_site
 from polysome.prove.result import Status
 from polysome.syntax.diagnostics import SpecError
+from polysome.testing.spec import Spec
 
 PROVED = "by `polysome prove`"
 
@@ -79,7 +80,7 @@ def _proof(spec: Path, made: Design, given: Given) -> str:
     remember(made, found)
     failed = proof_text.not_proved(found)
     if failed:
-        print(proof_text.stories(spec, list(given.params), failed, Path("counterexamples")), end="", file=sys.stderr)
+        print(proof_text.stories(Spec(spec, made.program), failed, Path("counterexamples")), end="", file=sys.stderr)
         fail(
             SPEC,
             "the switch's program is not proved to do what the spec says: nothing was written",

@@ -29,16 +29,22 @@ class Carried(StrEnum):
     headers = "headers"
 
 
+# What is planned: arguments of `plan` and `prove`.
+SpecFile = Annotated[Path, typer.Argument(help="The NF, a file that ends in .nf.")]
+SiteFile = Annotated[
+    Path | None, typer.Option("--site", metavar="FILE", help="The site, a TOML file; else one that fits the load.")
+]
+Model = Annotated[str, typer.Option("--switch", metavar="MODEL", help="Without --site: software, tofino, tofino2.")]
+Carries = Annotated[Carried, typer.Option("--carry", help="What travels to the NF.")]
+Params = Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")]
+
+
 def plan(
-    spec: Annotated[Path, typer.Argument(help="The NF, a file that ends in .nf.")],
-    site: Annotated[
-        Path | None, typer.Option("--site", metavar="FILE", help="The site, a TOML file; else one that fits the load.")
-    ] = None,
-    switch: Annotated[
-        str, typer.Option("--switch", metavar="MODEL", help="Without --site: software, tofino, tofino2.")
-    ] = "",
-    carry: Annotated[Carried, typer.Option("--carry", help="What travels to the NF.")] = Carried.fields,
-    param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
+    spec: SpecFile,
+    site: SiteFile = None,
+    switch: Model = "",
+    carry: Carries = Carried.fields,
+    param: Params = None,
     p4: Annotated[
         Path | None, typer.Option("--p4", metavar="FILE", help="Write the switch's program for this plan, P4_16.")
     ] = None,

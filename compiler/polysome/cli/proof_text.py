@@ -11,7 +11,6 @@ from typing import Any
 from polysome.backends.system.design import Design
 from polysome.captures.errors import CaptureError
 from polysome.captures.write import PcapngWriter
-from polysome.cli import campaigns
 from polysome.prove.obligations import OBLIGATIONS, Obligation
 from polysome.prove.result import Result, Status
 from polysome.testing.engines import ENGINES
@@ -97,16 +96,15 @@ def progress(design: Design, quiet: bool) -> Iterator[Callable[[Result], Result]
 # ---------------------------------------------------------------- what breaks
 
 
-def stories(spec: Path, params: list[str], failed: Sequence[Result], out: Path) -> str:
+def stories(spec: Spec, failed: Sequence[Result], out: Path) -> str:
     """What is wrong, with a packet: a capture of it, and what every engine does with it."""
-    loaded = campaigns.loaded(spec, params, [])
     lines: list[str] = []
     for obligation in OBLIGATIONS:
         of = [r for r in failed if r.obligation == obligation.name]
         for n, result in enumerate(of[:MOST_STORIES], 1):
             lines += [
                 "",
-                *_story(loaded, obligation, result, out / f"{loaded.program.name}_{obligation.name}_{n}.pcapng"),
+                *_story(spec, obligation, result, out / f"{spec.program.name}_{obligation.name}_{n}.pcapng"),
             ]
         if len(of) > MOST_STORIES:
             lines += ["", f"and {len(of) - MOST_STORIES:,} more of {obligation.name} (all with --json)"]

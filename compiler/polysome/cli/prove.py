@@ -10,19 +10,15 @@ from typing import Annotated
 import typer
 
 from polysome.cli import common
-from polysome.cli.plan import Carried, inputs, planned
+from polysome.cli.plan import Carried, Carries, Model, Params, SiteFile, SpecFile, inputs, planned
 
 
 def prove(
-    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The NF, a file that ends in .nf.")],
-    site: Annotated[
-        Path | None, typer.Option("--site", metavar="FILE", help="The site, a TOML file; else one that fits the load.")
-    ] = None,
-    switch: Annotated[
-        str, typer.Option("--switch", metavar="MODEL", help="Without --site: software, tofino, tofino2.")
-    ] = "",
-    carry: Annotated[Carried, typer.Option("--carry", help="What travels to the NF.")] = Carried.fields,
-    param: Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")] = None,
+    spec: SpecFile,
+    site: SiteFile = None,
+    switch: Model = "",
+    carry: Carries = Carried.fields,
+    param: Params = None,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.1, help="How long it may take; what is left then is not proved.")
     ] = 600.0,
@@ -40,6 +36,7 @@ def prove(
     """
     from polysome.backends.system.proof import results
     from polysome.cli import proof_text
+    from polysome.testing.spec import Spec
 
     program, place = inputs(spec, site, switch, carry.value, param or [])
     made = planned(program, place, carry.value)
@@ -53,5 +50,5 @@ def prove(
         print(proof_text.table(made, found, took), end="")
     failed = proof_text.not_proved(found)
     if failed and not as_json:
-        print(proof_text.stories(spec, param or [], failed, out), end="")
+        print(proof_text.stories(Spec(spec, program), failed, out), end="")
     raise SystemExit(common.SPEC if failed else 0)

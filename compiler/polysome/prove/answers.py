@@ -113,10 +113,10 @@ def reads(seen: Traffic) -> Reads:
         found, more = _read(seen, window, RECIRCULATION, before.conditions, "again.")
         if any(_alike(window, later) for _, later in more):
             return Reads(tuple(first), "a frame of edits goes round for ever")
+        if not found:
+            return Reads(tuple(first), "a frame of edits that goes round never becomes a READ")
         accesses = before.store.accesses
         again += [replace(one, accesses=(*accesses, *one.accesses), again=True) for one in found]
-    if round_ and not again:
-        return Reads(tuple(first), "no frame of edits that goes round becomes a READ")
     return Reads((*first, *again))
 
 

@@ -18,7 +18,7 @@ from polysome.prove.p4.tables import Entries
 from polysome.prove.window import Frame, Term, Window
 
 LINK_HEADER = 14  # bytes
-TRAFFIC, NF, SERVER, RECIRCULATION, GENERATOR = 1, 2, 3, 4, 5  # roles of ports (runtime/PROTOCOL.md)
+PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION = 0, 1, 2, 3, 4  # roles of ports (runtime/PROTOCOL.md)
 
 
 @dataclass(frozen=True)

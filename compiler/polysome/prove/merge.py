@@ -82,7 +82,8 @@ def merge(seen: Traffic) -> Iterator[Result]:
         else:
             own = sorted(pads[id(path)])
             # What stands before a packet has nothing to do with it, so it is enough that each pad has its turn.
-            turn = own if not n else own[n % len(own) :][:1] if own else []
+            turn = [(states[0], pad) for pad in (own if not n else own[n % len(own) :][:1] if own else [])]
+            turn += [(state, pad) for state in states[1:] for pad in distinct[:1] if not n and pad in own]
             yield _Merge(seen, of[0], outcomes, sizes).result(turn, [(s, b) for s, b in back if b.pad in own])
 
 
@@ -174,7 +175,7 @@ class _Merge:
         self.parsed = [(p, list(leaves(p, edits))) for p in parsed]
         self.same: set[tuple[object, ...]] = set()  # headers that are known to be what the reference says
 
-    def result(self, pads: list[Pad], found: list[tuple[Waiting, Merged]]) -> Result:
+    def result(self, turn: list[tuple[Waiting, Pad]], found: list[tuple[Waiting, Merged]]) -> Result:
         subject, said = str(self.path), literals(self.path.conditions)
         if self.layout is None:
             return Result("merge", subject, Status.refuted, "its frame to the NF names no class that the NF knows")
@@ -183,9 +184,9 @@ class _Merge:
             for result in self._compared(state, back):
                 if result.status != Status.proved:
                     return result
-        for pad in pads:
-            met = (self.facts.against((*a.conditions, *b.conditions)) for a, b in possible if b.pad == pad)
-            if not any(isinstance(model, z3.ModelRef) for model in met):
+        for state, pad in turn:
+            both = ((a.conditions, b.conditions) for a, b in possible if a is state and b.pad == pad)
+            if not any(isinstance(self.facts.against((*a, *b)), z3.ModelRef) for a, b in both):
                 why = f"no response with {len(pad)} bytes of pad leaves"
                 return Result("merge", subject, Status.refuted, why, self._witness())
         return Result("merge", subject, Status.proved)

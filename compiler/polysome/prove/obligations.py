@@ -15,6 +15,7 @@ from polysome.prove.requests import requests
 from polysome.prove.result import Result, Status
 from polysome.prove.returned import returned
 from polysome.prove.split import converse, forward
+from polysome.prove.stations import stations
 from polysome.prove.traffic import Traffic, traffic
 from polysome.prove.whole import whole
 
@@ -38,6 +39,7 @@ OBLIGATIONS = (
     Obligation("requests", "memory servers are asked as the protocol says", "passes that ask", requests),
     Obligation("fields", "the NF gets the bytes that its program names", "paths of the parser", fields),
     Obligation("merge", "it leaves with the NF's edits, as `apply` says", "paths of the parser", merge),
+    Obligation("stations", "only answers count, all else is passed on", "passes of the switch", stations),
     Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
 )
 

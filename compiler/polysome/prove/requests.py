@@ -8,19 +8,19 @@ into a table for this port or queue pair, by the names that it has there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import z3
 
 from polysome.p4.types import Bits
-from polysome.prove.answers import EDITS, SEQ, reads
+from polysome.prove.answers import EDITS, SEQ, Answer, reads
 from polysome.prove.ones import added
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
 from polysome.prove.park import written
 from polysome.prove.result import Result, Status, answered
-from polysome.prove.traffic import Traffic
+from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.window import Term, Window
 
 PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
@@ -38,6 +38,8 @@ IPV4, CHECKSUM, PSN = range(14, 34, 2), 24, 51
 # What the controller says of a server, by its port, and of a queue pair: parameters of actions, and bytes they fill.
 SERVER = {"mac": (0, 6), "ip": (30, 4), "key": (62, 4)}
 REMOTE = {"number": (47, 3)}
+# Of a bucket: two queue pairs, each with the port of its server.
+PORTS = {"primary": "primary_port", "backup": "backup_port"}
 
 
 def requests(seen: Traffic) -> Iterator[Result]:
@@ -45,10 +47,13 @@ def requests(seen: Traffic) -> Iterator[Result]:
     prover = _Requests(seen)
     for path, passes in seen.by_path:
         asked = [(one.out, z3.Concat(*of.tag[PAIR])) for of, one in written(seen).of(passes)]
-        yield prover.result(str(path), asked)
+        result = prover.result(str(path), asked)
+        yield result if result.status != Status.proved else prover.sent(str(path), passes)
     pair = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(6)[PAIR]))
     for answer in reads(seen).answers:
-        yield prover.result(str(answer.passed.path), [(answer.read, pair)])
+        result = prover.result(str(answer.passed.path), [(answer.read, pair)])
+        result = result if result.status != Status.proved else prover.asked(answer, pair)
+        yield replace(result, packet=None)  # it would be the NF's
     if not prover.whole:
         why = "no request has all that the controller says of its server and its queue pair"
         yield Result("requests", "all of them", Status.refuted, why)
@@ -70,11 +75,49 @@ class _Requests:
             if key in self._proved:
                 continue
             for why, wanted in self._wanted(out, pair, said):
-                found = answered("requests", subject, why, self.seen.case.frame, out.conditions, z3.simplify(wanted))
+                found = self._answered(subject, why, out.conditions, wanted)
                 if found.status != Status.proved:
                     return found
             self._proved[key] = out
         return Result("requests", subject, Status.proved)
+
+    def sent(self, subject: str, passes: tuple[Parked, ...]) -> Result:
+        """Do WRITEs go to the port of their queue pair, as the bucket says?"""
+        for parked in passes:
+            pair = z3.simplify(_number(parked.copy.leaves, SEQ + PAIR.start, 2))
+            given = self._parameters(parked.passed)
+            if given.keys() >= PORTS.keys():
+                both = [(given[name], given[port]) for name, port in PORTS.items()]
+                if not any(_is(one, pair) and _is(port, parked.passed.port) for one, port in both):
+                    why = "a WRITE goes to another port than that of its queue pair"
+                    result = self._answered(subject, why, parked.conditions, z3.BoolVal(False))
+                    if result.status != Status.proved:
+                        return result
+        return Result("requests", subject, Status.proved)
+
+    def asked(self, answer: Answer, pair: Term) -> Result:
+        """Does a READ go to the port of its queue pair, as a table says?"""
+        said = [
+            ran.keys[0] == pair
+            for ran in answer.passed.store.ran
+            if len(ran.keys) == 1
+            and _size(ran.keys[0]) == _size(pair)
+            and any(_is(a, answer.passed.port) for a in ran.args)
+        ]
+        why = "a READ goes to another port than that of its queue pair"
+        return self._answered(str(answer.passed.path), why, answer.conditions, z3.Or(*said))
+
+    def _answered(self, subject: str, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
+        return answered("requests", subject, why, self.seen.case.frame, known, z3.simplify(wanted))
+
+    def _parameters(self, passed: Passed) -> dict[str, Value]:
+        """What tables gave, by the names of the actions' parameters."""
+        actions = self.seen.case.p4.actions
+        return {
+            place.path[0]: arg
+            for ran in passed.store.ran
+            for place, arg in zip(actions[ran.action].params, ran.args, strict=True)
+        }
 
     def _said(self, out: Passed) -> dict[str, tuple[Value, Value]]:
         """What tables of the controller gave, by parameter, each with what it was looked up by."""
@@ -128,6 +171,14 @@ class _Requests:
 
 def _number(window: Window, first: int, count: int) -> Term:
     return z3.Concat(*(window.byte(first + k) for k in range(count)))
+
+
+def _is(one: object, other: object) -> bool:
+    return isinstance(one, z3.AstRef) and isinstance(other, z3.AstRef) and bool(one.eq(other))
+
+
+def _size(value: Value) -> int:
+    return int(value.size()) if isinstance(value, z3.BitVecRef) else 0
 
 
 def _equal(one: Value, other: Value) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import z3
 
@@ -36,7 +37,7 @@ def _leaves(seen: Traffic, passed: Passed) -> Result:
     subject = str(passed.path)
     if passed.lost:
         why = "it is dropped, and no table was asked for the port of its verdict"
-        return answered("returned", subject, why, EDITS, passed.conditions, asked_for(passed))
+        return _of_nf(answered("returned", subject, why, EDITS, passed.conditions, asked_for(passed)))
     for out in seen.egress.passes(*bridged(passed, EDITS, seen.case.chip)):
         known = (*passed.conditions, *out.conditions)
         if out.lost:
@@ -45,7 +46,12 @@ def _leaves(seen: Traffic, passed: Passed) -> Result:
             why, wanted = "it leaves changed", z3.BoolVal(False)
         else:
             why, wanted = "it does not leave where its verdict says", by_verdict(passed)
-        result = answered("returned", subject, why, EDITS, known, wanted)
+        result = _of_nf(answered("returned", subject, why, EDITS, known, wanted))
         if result.status != Status.proved:
             return result
     return Result("returned", subject, Status.proved)
+
+
+def _of_nf(result: Result) -> Result:
+    """The frame that breaks it is the NF's: no packet that arrives at a port of the spec."""
+    return replace(result, packet=None)

@@ -1,0 +1,160 @@
+"""What comes from memory servers and other stations: answers to the switch's requests, and frames to pass on (rule 8).
+
+Only what is addressed to the switch, and to a queue pair number that the controller says is in use on that port, may
+touch what the switch remembers. All else goes on unchanged to where the controller says, or nowhere; never what says
+that the switch sent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import z3
+
+from polysome.p4.types import Bits
+from polysome.prove.case import PLAIN, SERVER, Case, port_metadata
+from polysome.prove.p4.parser import paths
+from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.result import NOTHING, Result, Status, answered
+from polysome.prove.traffic import Traffic, unchanged
+from polysome.prove.window import Frame, Term, Window
+
+STATION = Frame("station")
+SMALLEST = 60  # of an Ethernet frame, without FCS
+DST, TYPE, IPV4, PROTOCOL, SOURCE, TARGET, PORT, NUMBER = 0, 12, 14, 23, 26, 30, 36, 47
+INGRESS_PORT = ("ig_intr_md", "ingress_port")
+EARLY = 16  # conditions of a path: what says whose frame it is comes first
+
+
+def stations(seen: Traffic) -> Iterator[Result]:
+    """One result for each pass through the switch of frames from servers' ports, and from other ones."""
+    known = (z3.UGE(STATION.length, SMALLEST),)
+    for role in (SERVER, PLAIN):
+        case = seen.case
+        onward = Onward(case.p4, case.p4.ingress, assumptions=known)
+        metadata = port_metadata(case.p4, role)
+        walked = paths(case.p4, case.p4.ingress, Window(STATION), name="station.", metadata=metadata, assumptions=known)
+        proved: dict[tuple[int, ...], Term] = {}
+        passes = [_Pass(seen, role, passed, proved) for path in walked for passed in onward.of(path)]
+        for one in passes:
+            yield one.result()
+        if not any(one.goes_on for one in passes):
+            yield Result("stations", f"role {role}", Status.refuted, "no frame goes on")
+        if not any(one.remembered for one in passes) and role == SERVER:
+            yield Result("stations", f"role {role}", Status.refuted, "no answer is taken")
+
+
+@dataclass(frozen=True)
+class _Pass:
+    seen: Traffic
+    role: int
+    passed: Passed
+    proved: dict[tuple[int, ...], Term]  # what follows from which conditions, by numbers of terms
+
+    @property
+    def case(self) -> Case:
+        return self.seen.case
+
+    @property
+    def remembered(self) -> bool:
+        """Does it touch what the switch remembers?"""
+        return bool(self.passed.store.accesses)
+
+    @property
+    def goes_on(self) -> bool:
+        return not self.passed.lost and not self.remembered
+
+    def result(self) -> Result:
+        why, wanted = self._wanted()
+        return self._answered(why, self.passed.conditions, wanted) if self.passed.lost else self._out(why, wanted)
+
+    def _wanted(self) -> tuple[str, Term]:
+        if self.remembered:
+            server = z3.BoolVal(self.role == SERVER)
+            return "it passes for an answer, and is none", z3.And(server, self._ours(), self._in_use())
+        if self.passed.lost:
+            mine = z3.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
+            return "it is dropped, and no table was asked for its station", z3.Or(
+                mine, self._speaks_for_us(), *self._asked_for_station()
+            )
+        port = self.passed.port
+        said = [
+            asked
+            for asked, args in self._stations()
+            if isinstance(port, z3.AstRef) and any(isinstance(arg, z3.AstRef) and arg.eq(port) for arg in args)
+        ]
+        right = z3.And(z3.Or(*said), z3.Not(self._speaks_for_us()))
+        return "it goes on, and not as a table says for its station, or in the switch's name", right
+
+    def _out(self, why: str, wanted: Term) -> Result:
+        """Of a frame that goes on: what leaves is the frame."""
+        result = self._answered(why, self.passed.conditions, wanted)
+        if result.status != Status.proved or self.remembered:
+            return result
+        for out in self.seen.egress.passes(*bridged(self.passed, STATION, self.case.chip)):
+            if out.lost or not unchanged(out.leaves, 0, STATION):
+                known = (*self.passed.conditions, *out.conditions)
+                result = self._answered("it goes on, changed, or is lost in egress", known, z3.BoolVal(False))
+                if result.status != Status.proved:
+                    return result
+        return result
+
+    def _answered(self, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
+        wanted, subject = z3.simplify(wanted), str(self.passed.path)
+        early = known[:EARLY]
+        key = (wanted.get_id(), *(c.get_id() for c in early))
+        if key in self.proved:
+            return Result("stations", subject, Status.proved)
+        if NOTHING.against(early, wanted) is None:
+            self.proved[key] = wanted
+            return Result("stations", subject, Status.proved)
+        return replace(answered("stations", subject, why, STATION, known, wanted), packet=None)  # no port of the spec's
+
+    # ------------------------------------------------------------ what frames are
+
+    def _ours(self) -> Term:
+        """RoCE over IPv4, to the switch."""
+        return z3.And(
+            _is(DST, self.case.addresses.mac, 6),
+            _is(TYPE, 0x0800, 2),
+            _is(IPV4, 0x45, 1),
+            _is(PROTOCOL, 17, 1),
+            _is(TARGET, self.case.addresses.ip, 4),
+            _is(PORT, 4791, 2),
+        )
+
+    def _speaks_for_us(self) -> Term:
+        return z3.And(_is(TYPE, 0x0800, 2), _is(SOURCE, self.case.addresses.ip, 4))
+
+    def _in_use(self) -> Term:
+        """Did a table say so that was asked for the port and the number?"""
+        port = self.passed.store.read(INGRESS_PORT, Bits(9))
+        return z3.Or(
+            *(
+                z3.And(ran.keys[0] == port, ran.keys[1] == _bytes(NUMBER, 3))
+                for ran in self.passed.store.ran
+                if len(ran.keys) == 2
+                and ran.args
+                and isinstance(ran.keys[1], z3.BitVecRef)
+                and ran.keys[1].size() == 24
+            )
+        )
+
+    def _stations(self) -> Iterator[tuple[Term, tuple[object, ...]]]:
+        """Tables that were asked for a station: whether for the frame's, and what they gave."""
+        for ran in self.passed.store.ran:
+            if len(ran.keys) == 1 and isinstance(ran.keys[0], z3.BitVecRef) and ran.keys[0].size() == 48:
+                yield ran.keys[0] == _bytes(DST, 6), ran.args
+
+    def _asked_for_station(self) -> list[Term]:
+        return [asked for asked, _ in self._stations()]
+
+
+def _bytes(first: int, count: int) -> Term:
+    octets = [STATION.byte(first + k) for k in range(count)]
+    return z3.Concat(*octets) if count > 1 else octets[0]
+
+
+def _is(first: int, value: int, count: int) -> Term:
+    return _bytes(first, count) == value
