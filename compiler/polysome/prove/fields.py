@@ -52,7 +52,7 @@ class _Fields:
     def result(self, passes: tuple[Parked, ...]) -> Result:
         sent = 0
         for parked in passes:
-            session = _session(parked.passed)
+            session = _session(parked.passed, self.seen.port)
             if session is None:
                 continue  # the controller has set no session for such packets: there is no copy
             if not 0 < session <= len(self.seen.case.sessions):
@@ -162,12 +162,14 @@ class _Fields:
         )
 
 
-def _session(passed: Passed) -> int | None:
-    """The way whose session the controller gives a packet: the last key of the entry that names it."""
+def _session(passed: Passed, port: Term) -> int | None:
+    """The way whose session the controller gives a packet: the last key of the entry that names it, behind its port."""
     mirror = passed.store.mirror
     assert mirror is not None
     for ran in passed.store.ran:
         if isinstance(mirror.session, z3.AstRef) and any(_is(arg, mirror.session) for arg in ran.args):
+            if not _is(ran.keys[0], port):
+                return 0
             return _last_key(ran)
     return None
 

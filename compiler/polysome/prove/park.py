@@ -194,6 +194,8 @@ class _Park:
         frame = z3.ZeroExt(WIDE - 16, self.case.frame.length)
         count, asked = _wide(wrote, LENGTH_AT, 4), _wide(asks, LENGTH_AT, 4)
         before = HEAD + len(written.pad)
+        zeros = (len(written.pad), *(0 for _ in written.pad[1:]))
+        yield "the pad is not its length, then zeros", z3.BoolVal(written.pad == zeros)
         yield "WRITE and READ are of different cells", z3.simplify(at == _wide(asks, ADDRESS, 8))
         yield "the cell does not begin at a multiple of its size", z3.simplify(at & (size - 1) == 0)
         yield "the cell is not in the region", z3.simplify(z3.ULT(at, self.case.cells * size))

@@ -13,16 +13,18 @@ from dataclasses import dataclass, field, replace
 import z3
 
 from polysome.p4.types import Bits
-from polysome.prove.answers import EDITS, SEQ, Answer, reads
+from polysome.prove.answers import EDITS, SEQ, SMALLEST, Answer, reads
 from polysome.prove.ones import added
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
 from polysome.prove.park import written
+from polysome.prove.places import Places
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.window import Term, Window
 
+REQUEST = 70  # bytes of a request without data: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
 PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
 # Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
 # 64, to port 4791, no UDP checksum; BTH with the default partition, and every request asks for an acknowledgement.
@@ -53,6 +55,7 @@ def requests(seen: Traffic) -> Iterator[Result]:
     for answer in reads(seen).answers:
         result = prover.result(str(answer.passed.path), [(answer.read, pair)])
         result = result if result.status != Status.proved else prover.asked(answer, pair)
+        result = result if result.status != Status.proved else prover.at_its_place(answer, pair)
         yield replace(result, packet=None)  # it would be the NF's
     if not prover.whole:
         why = "no request has all that the controller says of its server and its queue pair"
@@ -62,6 +65,7 @@ def requests(seen: Traffic) -> Iterator[Result]:
 @dataclass
 class _Requests:
     seen: Traffic
+    places: Places = field(default_factory=Places)
     whole: bool = False  # was one met for which the controller's tables had all that it needs?
     _proved: dict[tuple[object, ...], Passed] = field(default_factory=dict)  # with what keeps the terms of the key
 
@@ -105,7 +109,20 @@ class _Requests:
             and any(_is(a, answer.passed.port) for a in ran.args)
         ]
         why = "a READ goes to another port than that of its queue pair"
+        left = answer.read.leaves
+        alone = len(left.prefix) == REQUEST and left.first >= SMALLEST
+        if not alone:
+            why, said = "something of the NF's frame is left behind a READ", []
         return self._answered(str(answer.passed.path), why, answer.conditions, z3.Or(*said))
+
+    def at_its_place(self, answer: Answer, pair: Term) -> Result:
+        """Does it touch only elements of its queue pair, its slot, and what there is once?"""
+        seq = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
+        for access in (*answer.accesses, *answer.read.store.accesses):
+            if not self.places.fits(access, pair, seq):
+                why = f"{access.action} is not at its queue pair's place, or its slot's"
+                return self._answered(str(answer.passed.path), why, answer.conditions, z3.BoolVal(False))
+        return Result("requests", str(answer.passed.path), Status.proved)
 
     def _answered(self, subject: str, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
         return answered("requests", subject, why, self.seen.case.frame, known, z3.simplify(wanted))

@@ -16,13 +16,14 @@ from polysome.p4.types import Bits
 from polysome.prove.case import PLAIN, SERVER, Case, port_metadata
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.places import Places
 from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Traffic, unchanged
 from polysome.prove.window import Frame, Term, Window
 
 STATION = Frame("station")
 SMALLEST = 60  # of an Ethernet frame, without FCS
-DST, TYPE, IPV4, PROTOCOL, SOURCE, TARGET, PORT, NUMBER = 0, 12, 14, 23, 26, 30, 36, 47
+DST, TYPE, IPV4, PROTOCOL, SOURCE, TARGET, PORT, NUMBER, CELL = 0, 12, 14, 23, 26, 30, 36, 47, 58
 INGRESS_PORT = ("ig_intr_md", "ingress_port")
 EARLY = 16  # conditions of a path: what says whose frame it is comes first
 
@@ -36,7 +37,8 @@ def stations(seen: Traffic) -> Iterator[Result]:
         metadata = port_metadata(case.p4, role)
         walked = paths(case.p4, case.p4.ingress, Window(STATION), name="station.", metadata=metadata, assumptions=known)
         proved: dict[tuple[int, ...], Term] = {}
-        passes = [_Pass(seen, role, passed, proved) for path in walked for passed in onward.of(path)]
+        places = Places()
+        passes = [_Pass(seen, role, passed, proved, places) for path in walked for passed in onward.of(path)]
         for one in passes:
             yield one.result()
         if not any(one.goes_on for one in passes):
@@ -51,6 +53,7 @@ class _Pass:
     role: int
     passed: Passed
     proved: dict[tuple[int, ...], Term]  # what follows from which conditions, by numbers of terms
+    places: Places
 
     @property
     def case(self) -> Case:
@@ -71,7 +74,7 @@ class _Pass:
 
     def _wanted(self) -> tuple[str, Term]:
         if self.remembered:
-            server = z3.BoolVal(self.role == SERVER)
+            server = z3.BoolVal(self.role == SERVER and self._at_their_places())
             return "it passes for an answer, and is none", z3.And(server, self._ours(), self._in_use())
         if self.passed.lost:
             mine = z3.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
@@ -123,6 +126,16 @@ class _Pass:
             _is(TARGET, self.case.addresses.ip, 4),
             _is(PORT, 4791, 2),
         )
+
+    def _at_their_places(self) -> bool:
+        """Are all registers touched at the place of the queue pair that the table named, or at the slot of the cell?"""
+        given = [ran.args[0] for ran in self.passed.store.ran if len(ran.keys) == 2 and len(ran.args) == 1]
+        accesses = [*self.passed.store.accesses]
+        if not self.passed.lost:
+            for out in self.seen.egress.passes(*bridged(self.passed, STATION, self.case.chip)):
+                accesses += out.store.accesses
+        seq = _bytes(CELL, 4)
+        return all(isinstance(pair, z3.AstRef) and self.places.fits(a, pair, seq) for pair in given for a in accesses)
 
     def _speaks_for_us(self) -> Term:
         return z3.And(_is(TYPE, 0x0800, 2), _is(SOURCE, self.case.addresses.ip, 4))

@@ -27,6 +27,9 @@ def _unparked(seen: Traffic, passed: Passed) -> Result:
     own = _foreign(seen, passed)
     if own.status != Status.proved:
         return own
+    if not to_its_nf(seen, passed):
+        why = "it does not go where a table says for its port"
+        return answered("whole", subject, why, frame, passed.conditions, z3.BoolVal(False), port=seen.port)
     delivered = seen.delivered(passed)
     for copy in delivered:
         known = (*passed.conditions, *copy.conditions)
@@ -52,3 +55,12 @@ def _foreign(seen: Traffic, passed: Passed) -> Result:
     why = "it is from or to the switch itself, and goes on"
     subject, case = str(passed.path), seen.case
     return answered("whole", subject, why, case.frame, passed.conditions, z3.Not(case.own_address), port=seen.port)
+
+
+def to_its_nf(seen: Traffic, passed: Passed) -> bool:
+    """Is its port what a table gave, if anything, that was asked for the port where the packet arrived?"""
+    asked = [r for r in passed.store.ran if r.keys and isinstance(r.keys[0], z3.AstRef) and r.keys[0].eq(seen.port)]
+    given = [arg for ran in asked for arg in ran.args]
+    port = passed.port
+    named = isinstance(port, z3.AstRef) and any(isinstance(arg, z3.AstRef) and arg.eq(port) for arg in given)
+    return bool(asked) and (named or not given)

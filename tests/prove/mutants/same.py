@@ -8,13 +8,14 @@ what registers become, which tables are looked up, what is hashed. Counters are 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import z3
 
 from polysome.p4 import program as pr
+from polysome.p4.types import width
 from polysome.prove.p4.pipe import Passed, passes
 from polysome.prove.p4.store import Sum, Updated
 from polysome.prove.traffic import without_copies
@@ -22,6 +23,8 @@ from polysome.prove.window import Frame, Term, Window
 
 PATIENCE = 10_000  # ms for one question
 MOST = 20_000  # questions
+FIRST = 2  # bytes of what egress gets that say what it is: which copy, and of which way
+LAST_ROLE = 5  # of a port (runtime/PROTOCOL.md)
 _OUTSIDE = ("tm", "dprsr", "oport")
 
 
@@ -40,10 +43,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Walked:
-    """All ways through a gress; `firsts`: what the first byte of what egress gets can be, None if that may be any."""
+    """All ways through a gress; `firsts`: what the first bytes of what egress gets can be, None if they may be any."""
 
     ways: tuple[Seen, ...]
-    firsts: frozenset[int] | None
+    firsts: frozenset[tuple[int, ...]] | None
 
 
 def same(one: pr.Program, other: pr.Program) -> bool:
@@ -52,13 +55,15 @@ def same(one: pr.Program, other: pr.Program) -> bool:
 
 
 def _same_gress(one: pr.Program, other: pr.Program, name: str) -> bool:
+    if name == "ingress" and _same_cases(one, other):
+        return True
     changed = (one.actions, one.tables, one.register_actions) != (other.actions, other.tables, other.register_actions)
     if not changed and getattr(one, name) == getattr(other, name):
         return True
     known: tuple[Term, ...] = ()
     if name == "egress":  # what ingress never says needs no answer; it is the same ingress, as far as packets see
         firsts = walked(_Same(one), "ingress").firsts
-        known = () if firsts is None else (z3.Or(*(Frame().byte(0) == first for first in sorted(firsts))),)
+        known = () if firsts is None else (z3.Or(*(_begins(first) for first in sorted(firsts))),)
     mine, theirs = walked(_Same(one), name).ways, _walk(other, name).ways
     keys = {seen.key for seen in mine} & {seen.key for seen in theirs}
     left = [seen for seen in mine if seen.key not in keys]
@@ -66,6 +71,38 @@ def _same_gress(one: pr.Program, other: pr.Program, name: str) -> bool:
     if len(left) * len(right) > MOST:
         return False
     return all(_agree(a, b, known) for a in left for b in right)
+
+
+def _begins(first: tuple[int, ...]) -> Term:
+    return z3.And(*(Frame().byte(k) == byte for k, byte in enumerate(first)))
+
+
+def _same_cases(one: pr.Program, other: pr.Program) -> bool:
+    """Do the ingresses differ only in cases of parser states that lead to the same states all the same?"""
+    mine, theirs = one.ingress.parser.states, other.ingress.parser.states
+    rest = replace(other.ingress, parser=replace(other.ingress.parser, states=mine))
+    if (one.actions, one.tables) != (other.actions, other.tables) or rest != one.ingress or len(mine) != len(theirs):
+        return False
+    pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if a is not b]
+    return all(replace(b, cases=a.cases) == a and _same_targets(a, b) for a, b in pairs)
+
+
+def _same_targets(a: pr.State, b: pr.State) -> bool:
+    """Whatever the state selects on, but what its role of a port can be."""
+    keys = [z3.BitVec(f"key {n}", width(value.type)) for n, value in enumerate(a.values)]
+    names = {name: z3.IntVal(n) for n, name in enumerate(sorted({c.state for c in (*a.cases, *b.cases)}))}
+    solver = z3.Solver()
+    solver.add(*(z3.ULE(key, LAST_ROLE) for key in keys if a.name == "start"))
+    solver.add(_target(a, keys, names) != _target(b, keys, names))
+    return bool(solver.check() == z3.unsat)
+
+
+def _target(state: pr.State, keys: list[Term], names: Mapping[str, Term]) -> Term:
+    found = z3.IntVal(-1)
+    for case in reversed(state.cases):
+        met = z3.And(*(key & mask == value for key, (value, mask) in zip(keys, case.keys, strict=True)))
+        found = z3.If(met, names[case.state], found)
+    return found
 
 
 @dataclass(frozen=True)
@@ -88,13 +125,14 @@ def walked(one: _Same, name: str) -> Walked:
 
 def _walk(program: pr.Program, name: str) -> Walked:
     gress = program.ingress if name == "ingress" else program.egress
-    ways, firsts, symbols = [], set[Term](), _Symbols()
+    ways, firsts, symbols = [], set[tuple[Term, ...]](), _Symbols()
     for p in passes(program, gress, Window(Frame()), name=f"{name}."):
         ways.append(_seen(p, symbols))
-        firsts |= set() if p.lost else {z3.simplify(p.leaves.byte(0))}
-        firsts |= set() if p.store.mirror is None else {z3.simplify(p.store.mirror.header[0])}
-    known = all(z3.is_bv_value(first) for first in firsts)
-    return Walked(tuple(ways), frozenset(first.as_long() for first in firsts) if known else None)
+        firsts |= set() if p.lost else {tuple(z3.simplify(p.leaves.byte(k)) for k in range(FIRST))}
+        firsts |= set() if p.store.mirror is None else {tuple(map(z3.simplify, p.store.mirror.header[:FIRST]))}
+    known = all(z3.is_bv_value(byte) for first in firsts for byte in first)
+    numbers = frozenset(tuple(byte.as_long() for byte in first) for first in firsts) if known else None
+    return Walked(tuple(ways), numbers)
 
 
 def _agree(a: Seen, b: Seen, known: tuple[Term, ...]) -> bool:

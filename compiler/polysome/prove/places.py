@@ -1,0 +1,40 @@
+"""Which element of a register an access may touch: that of its queue pair, that of its slot, or the only one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import z3
+
+from polysome.prove.p4.store import Access
+from polysome.prove.window import Term
+
+QUEUE_PAIR, SLOT, ONLY = "queue pair", "slot", "only one"
+
+
+@dataclass
+class Places:
+    """Each register has one kind of index, the same whoever touches it."""
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    _known: dict[tuple[int, int, int], tuple[str | None, tuple[Term, ...]]] = field(default_factory=dict)
+
+    def fits(self, access: Access, pair: Term, seq: Term) -> bool:
+        """`pair`: the queue pair's number; `seq`: the packet's. Elements are counted by the last bits of either."""
+        kind = ONLY if isinstance(access.index, int) else self._kind(access.index, pair, seq)
+        return kind is not None and self.kinds.setdefault(access.register, kind) == kind
+
+    def _kind(self, index: Term, pair: Term, seq: Term) -> str | None:
+        key = (index.get_id(), pair.get_id(), seq.get_id())
+        if key not in self._known:
+            self._known[key] = (_kind(index, pair, seq), (index, pair, seq))
+        return self._known[key][0]
+
+
+def _kind(index: Term, pair: Term, seq: Term) -> str | None:
+    for kind, number in ((QUEUE_PAIR, pair), (SLOT, seq)):
+        if index.size() <= number.size():
+            last = z3.Extract(index.size() - 1, 0, number)
+            if z3.is_true(z3.simplify(index == last)):
+                return kind
+    return None
