@@ -233,6 +233,11 @@ FAULTS = {
     ),
 }
 FAULTS |= {
+    "edits that are never in their slot": (
+        [("                if (md.has_slot == 0) {\n", "                if (md.has_slot == 1) {\n")],
+        "merge",
+        "no frame of edits put there",
+    ),
     "a WRITE to the primary's port that is the backup's": (
         [("        md.server_port = md.backup_port;\n", "")],
         "requests",

@@ -108,7 +108,9 @@ def reads(seen: Traffic) -> Reads:
     """
     known = nf_frame(FIELDS)
     first, round_ = _read(seen, Window(EDITS), NF, known, "edits.")
-    again = []
+    again: list[Answer] = []
+    if not round_:
+        return Reads(tuple(first), "a frame of edits that has to wait does not go round")
     for before, window in round_:
         found, more = _read(seen, window, RECIRCULATION, before.conditions, "again.")
         if any(_alike(window, later) for _, later in more):

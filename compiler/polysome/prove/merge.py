@@ -25,6 +25,7 @@ from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.sums import as_word
 from polysome.prove.park import HEAD, LONGEST, written
+from polysome.prove.places import is_at
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.apply import Left, leaves
 from polysome.prove.spec.packet import PLACE, Parsed
@@ -37,6 +38,7 @@ HEADERS = 14 + 20 + 8 + 12 + 4  # of a response: Ethernet, IPv4, UDP, BTH, AETH
 ICRC = 4
 MOST_BEHIND = 3 + ICRC  # behind what the network header claims: of a trailer, and the ICRC
 RESPONSE = Frame("response")
+SLOT_OF = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
 Pad = tuple[int, ...]  # the bytes between a cell's head and the packet
 
 
@@ -199,6 +201,8 @@ class _Merge:
         window, known = back.left, (*state.conditions, *back.conditions)
         if not z3.is_true(where := by_verdict(back.passed)):
             yield self._answer(back, "it does not leave where its verdict says", known, where)
+        if (stray := self._stray(state, back)) is not None:
+            yield self._answer(back, f"{stray} takes what no frame of edits put there", known, z3.BoolVal(False))
         straight = window.frame.name == self.case.frame.name and window.first == len(window.prefix)
         for parsed, lefts in self.parsed:
             if not (straight and self.sizes.proves(back, parsed)):
@@ -206,6 +210,13 @@ class _Merge:
                 yield self._answer(back, "what leaves has another length", (*known, *parsed.conditions), *wanted)
             for left in lefts if straight else ():
                 yield from self._headers(back, left, (*known, *parsed.conditions, *left.conditions))
+
+    def _stray(self, state: Waiting, back: Merged) -> str | None:
+        """A register action that takes something from the packet's slot that the edits did not put there."""
+        for access in back.passed.store.accesses:
+            if is_at(access.index, SLOT_OF) and state.elements(access.register, access.index) is None:
+                return access.action
+        return None
 
     def _headers(self, back: Merged, left: Left, known: tuple[Term, ...]) -> Iterator[Result]:
         """Responses differ in what is before the packet, and in what waited: what has the same headers, once."""

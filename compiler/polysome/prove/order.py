@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import z3
 
 from polysome.ir import types as t
 from polysome.prove.case import Case
+from polysome.prove.p4.parser import Path
 from polysome.prove.result import Facts, Result, Status
 from polysome.prove.spec.packet import Parsed
-from polysome.prove.traffic import Traffic
+from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.window import Frame, Term
 from polysome.symbolic.values import FALSE, conj, equal
 
@@ -41,18 +42,28 @@ def order(seen: Traffic) -> Iterator[Result]:
 def _kinds(seen: Traffic) -> Iterator[_Alike]:
     found: dict[tuple[object, ...], _Alike] = {}
     for path, passes in seen.by_path:
-        hashed = passes[0].passed.store.hashed
-        over = tuple(byte for h in hashed for byte in h.over)
-        algorithm = ",".join(h.algorithm for h in hashed)
-        for outcome in seen.outcomes(path):
+        for (over, algorithm, some), outcome in product(_hashed(path, passes), seen.outcomes(path)):
             order_class = _simplified(outcome.value(seen.case.program.schedule.cls))
-            condition = z3.And(*path.conditions, *outcome.conditions, *_not_mapped(outcome))
+            condition = z3.And(*path.conditions, *some, *outcome.conditions, *_not_mapped(outcome))
             key = (algorithm, *(b.get_id() for b in over), *_ids(order_class))
             if key in found:
                 found[key].condition = z3.Or(found[key].condition, condition)
             else:
                 found[key] = _Alike(algorithm, over, order_class, seen.case.headers(outcome.path), condition)
     yield from found.values()
+
+
+def _hashed(path: Path, passes: tuple[Parked, ...]) -> list[tuple[tuple[Term, ...], str, tuple[Term, ...]]]:
+    """What is hashed of packets that take a path, how, and in which passes, if not all of them hash the same."""
+    found: dict[tuple[object, ...], tuple[tuple[Term, ...], str, list[Term]]] = {}
+    for parked in passes:
+        hashed = parked.passed.store.hashed
+        over = tuple(byte for h in hashed for byte in h.over)
+        algorithm = ",".join(h.algorithm for h in hashed)
+        same = found.setdefault((algorithm, *(b.get_id() for b in over)), (over, algorithm, []))
+        same[2].append(z3.And(*parked.passed.conditions[len(path.conditions) :]))
+    alone = len(found) == 1
+    return [(over, algorithm, () if alone else (z3.Or(*some),)) for over, algorithm, some in found.values()]
 
 
 def _not_mapped(outcome: Parsed) -> list[Term]:

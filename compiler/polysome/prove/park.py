@@ -23,6 +23,7 @@ OPCODE, ADDRESS, LENGTH_AT, CELL = 42, 54, 66, 70  # in a request: Ethernet 14, 
 TOTAL_LENGTH, UDP_LENGTH = 16, 38
 WRITE = 0x0A
 HEAD = 4  # bytes of a cell's head
+MOST_BEFORE = 8  # bytes of a cell that no packet may have: PROTOCOL.md, rule 1
 LONGEST = 10_000  # bytes that a MAC takes
 WIDE = 32  # bits in which lengths do not wrap
 
@@ -45,6 +46,13 @@ class Written:
         numbers = tuple(k for k in known if k is not None)
         whole = self.window.first == 0 and len(self.before) >= HEAD
         return numbers if whole and len(numbers) == len(known) else None
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """A parked packet of which egress makes no WRITE: dropped there, or sent on as it is."""
+
+    out: Passed
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,7 @@ class Writes:
 
     def __init__(self, seen: Traffic) -> None:
         self.seen = seen
-        self.known: dict[tuple[int, ...], tuple[Shape, list[Written]]] = {}
+        self.known: dict[tuple[int, ...], tuple[Shape, list[Written | Unwritten]]] = {}
         self._of: dict[int, tuple[tuple[Parked, ...], list[tuple[Shape, Written]]]] = {}
 
     def of(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written]]:
@@ -94,7 +102,11 @@ class Writes:
             if one.key not in self.known:
                 self.known[one.key] = (one, list(writes(self.seen, one)))
             found[one.key] = self.known[one.key]
-        return [(of, written) for of, all_of in found.values() for written in all_of]
+        return [(of, one) for of, all_of in found.values() for one in all_of if isinstance(one, Written)]
+
+    def unwritten(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Unwritten]]:
+        shapes = {one.key: self.known[one.key] for one in map(shape, passes)}
+        return [(of, one) for of, all_of in shapes.values() for one in all_of if isinstance(one, Unwritten)]
 
 
 @lru_cache(maxsize=1)
@@ -103,12 +115,14 @@ def written(seen: Traffic) -> Writes:
     return Writes(seen)
 
 
-def writes(seen: Traffic, of: Shape) -> Iterator[Written]:
-    """The WRITEs that a packet may become: of those that differ in their addresses only, one."""
+def writes(seen: Traffic, of: Shape) -> Iterator[Written | Unwritten]:
+    """What becomes of it; the WRITEs that a packet may become: of those that differ in their addresses only, one."""
     length = seen.case.frame.length + z3.BitVecVal(seen.case.chip.length_extra, LENGTH)
     known = set()
     for out in seen.egress.passes(of.window, {("eg_intr_md", "pkt_length"): length}):
-        if not out.lost and known_byte(out.leaves, OPCODE) == WRITE:
+        if out.lost or known_byte(out.leaves, OPCODE) != WRITE:
+            yield Unwritten(out)
+        else:
             written = Written(out, without_copies(out.leaves))
             key = (literals(out.conditions), *(t.get_id() for t in relevant(written.window)))
             if key not in known:
@@ -159,11 +173,30 @@ class _Park:
             return Result("park", subject, Status.refuted, self.lost)
         if not requests or not self.reads:
             return Result("park", subject, Status.refuted, "no packet that takes it is written, or none is read again")
+        for of, lost in self.writes.unwritten(passes):
+            result = self._unwritten(subject, of, lost)
+            if result.status != Status.proved:
+                return result
         for of, one in requests:
             result = self._written(subject, conditions, of, one)
             if result.status != Status.proved:
                 return result
         return Result("park", subject, Status.proved)
+
+    def _unwritten(self, subject: str, of: Shape, lost: Unwritten) -> Result:
+        """Only what is shorter than it claims, or too long for a cell (rule 1)."""
+        key = (id(lost),)
+        if key in self.proved:
+            return Result("park", subject, Status.proved)
+        length, claimed = self.case.frame.length, z3.Concat(*of.tag[SIZE - SEQ :])
+        bounds = (z3.ULE(length, LONGEST), z3.ULE(claimed, LONGEST))
+        right = z3.Or(z3.ULT(length, claimed), z3.UGT(length, self.case.cell - MOST_BEFORE))
+        why = "a packet that is all there is not written" if lost.out.lost else "a packet goes to a server as it is"
+        wanted = right if lost.out.lost else z3.BoolVal(False)
+        result = self._answered(subject, why, (*lost.out.conditions, *bounds), wanted)
+        if result.status == Status.proved:
+            self.proved.add(key)
+        return result
 
     def _written(self, subject: str, conditions: tuple[Term, ...], of: Shape, written: Written) -> Result:
         for read in self.reads:

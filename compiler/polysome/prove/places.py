@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import z3
 
+from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.store import Access
 from polysome.prove.window import Term
 
@@ -32,9 +33,17 @@ class Places:
 
 
 def _kind(index: Term, pair: Term, seq: Term) -> str | None:
-    for kind, number in ((QUEUE_PAIR, pair), (SLOT, seq)):
-        if index.size() <= number.size():
-            last = z3.Extract(index.size() - 1, 0, number)
-            if z3.is_true(z3.simplify(index == last)):
-                return kind
-    return None
+    if _ends_with(pair, index):
+        return QUEUE_PAIR
+    return SLOT if _ends_with(seq, index) else None
+
+
+def is_at(index: Value, number: Term) -> bool:
+    """Is it the place of the queue pair, or of the seq, with this number?"""
+    return isinstance(index, z3.BitVecRef) and _ends_with(number, index)
+
+
+def _ends_with(number: Term, index: Term) -> bool:
+    if index.size() > number.size():
+        return False
+    return bool(z3.is_true(z3.simplify(index == z3.Extract(index.size() - 1, 0, number))))

@@ -19,7 +19,7 @@ from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
 from polysome.prove.park import written
-from polysome.prove.places import Places
+from polysome.prove.places import Places, is_at
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.window import Term, Window
@@ -89,6 +89,10 @@ class _Requests:
         """Do WRITEs go to the port of their queue pair, as the bucket says?"""
         for parked in passes:
             pair = z3.simplify(_number(parked.copy.leaves, SEQ + PAIR.start, 2))
+            why = "it is parked on a queue pair that may be down"
+            result = self._answered(subject, why, parked.conditions, _up(parked, pair))
+            if result.status != Status.proved:
+                return result
             given = self._parameters(parked.passed)
             if given.keys() >= PORTS.keys():
                 both = [(given[name], given[port]) for name, port in PORTS.items()]
@@ -188,6 +192,16 @@ class _Requests:
 
 def _number(window: Window, first: int, count: int) -> Term:
     return z3.Concat(*(window.byte(first + k) for k in range(count)))
+
+
+def _up(parked: Parked, pair: Term) -> Term:
+    """Is an element of the queue pair's not 0?"""
+    said = [
+        access.old[""] != 0
+        for access in parked.passed.store.accesses
+        if isinstance(access.old.get(""), z3.BitVecRef) and is_at(access.index, pair)
+    ]
+    return z3.Or(*said)
 
 
 def _is(one: object, other: object) -> bool:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -38,21 +39,33 @@ class Line:
         return f"{self.judged.verdict:9} {self.example}, {self.region}: {self.words}{f' ({why})' if why else ''}"
 
 
-def reasons() -> list[tuple[re.Pattern[str], str]]:
-    """What is listed: which mutants, and why."""
-    entries = tomllib.loads(LISTED.read_text(encoding="utf-8")).get("mutant", [])
-    return [(re.compile(entry["mutant"]), entry["reason"]) for entry in entries]
+@dataclass(frozen=True)
+class Listed:
+    """Why mutants pass whose `region: words` match; `examples`: only of these, if any is named."""
+
+    mutant: re.Pattern[str]
+    reason: str
+    examples: tuple[str, ...]
 
 
-def reason(mutant: str) -> str | None:
-    return next((why for pattern, why in reasons() if pattern.match(mutant)), None)
+@cache
+def listed() -> tuple[Listed, ...]:
+    entries = tomllib.loads(LISTED.read_text(encoding="utf-8"))["mutant"]
+    return tuple(Listed(re.compile(e["mutant"]), e["reason"], tuple(e.get("examples", ()))) for e in entries)
+
+
+def reason(example: str, mutant: str) -> str | None:
+    found = (one.reason for one in listed() if one.mutant.match(mutant) and example in (one.examples or (example,)))
+    return next(found, None)
 
 
 def tried(name: str, count: int, seed: int, names: tuple[str, ...], log: bool) -> list[Line]:
     """What becomes of the sample's mutants of one example."""
     lines = []
     for mutant in sample(name, count, seed, names):
-        line = Line(name, mutant.region, mutant.kind, mutant.words, judge(case(name), mutant), reason(str(mutant)))
+        line = Line(
+            name, mutant.region, mutant.kind, mutant.words, judge(case(name), mutant), reason(name, str(mutant))
+        )
         lines.append(line)
         if log:
             print(line, file=sys.stderr, flush=True)

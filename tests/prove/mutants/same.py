@@ -15,7 +15,7 @@ from typing import Any
 import z3
 
 from polysome.p4 import program as pr
-from polysome.p4.types import width
+from polysome.p4.types import Composite, width
 from polysome.prove.p4.pipe import Passed, passes
 from polysome.prove.p4.store import Sum, Updated
 from polysome.prove.traffic import without_copies
@@ -55,14 +55,16 @@ def same(one: pr.Program, other: pr.Program) -> bool:
 
 
 def _same_gress(one: pr.Program, other: pr.Program, name: str) -> bool:
-    if name == "ingress" and _same_cases(one, other):
-        return True
     changed = (one.actions, one.tables, one.register_actions) != (other.actions, other.tables, other.register_actions)
     if not changed and getattr(one, name) == getattr(other, name):
         return True
     known: tuple[Term, ...] = ()
+    firsts = None
     if name == "egress":  # what ingress never says needs no answer; it is the same ingress, as far as packets see
         firsts = walked(_Same(one), "ingress").firsts
+    if _same_cases(one, other, name, firsts):
+        return True
+    if name == "egress":
         known = () if firsts is None else (z3.Or(*(_begins(first) for first in sorted(firsts))),)
     mine, theirs = walked(_Same(one), name).ways, _walk(other, name).ways
     keys = {seen.key for seen in mine} & {seen.key for seen in theirs}
@@ -77,31 +79,45 @@ def _begins(first: tuple[int, ...]) -> Term:
     return z3.And(*(Frame().byte(k) == byte for k, byte in enumerate(first)))
 
 
-def _same_cases(one: pr.Program, other: pr.Program) -> bool:
-    """Do the ingresses differ only in cases of parser states that lead to the same states all the same?"""
-    mine, theirs = one.ingress.parser.states, other.ingress.parser.states
-    rest = replace(other.ingress, parser=replace(other.ingress.parser, states=mine))
-    if (one.actions, one.tables) != (other.actions, other.tables) or rest != one.ingress or len(mine) != len(theirs):
+def _same_cases(one: pr.Program, other: pr.Program, name: str, firsts: frozenset[tuple[int, ...]] | None) -> bool:
+    """Do they differ only in cases of the gress's parser states that lead to the same states all the same?"""
+    mine, theirs = (getattr(p, name) for p in (one, other))
+    rest = replace(theirs, parser=replace(theirs.parser, states=mine.parser.states))
+    tables = (one.actions, one.tables) == (other.actions, other.tables)
+    if not tables or rest != mine or len(mine.parser.states) != len(theirs.parser.states):
         return False
-    pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if a is not b]
-    return all(replace(b, cases=a.cases) == a and _same_targets(a, b) for a, b in pairs)
+    pairs = [(a, b) for a, b in zip(mine.parser.states, theirs.parser.states, strict=True) if a is not b]
+    return all(replace(b, cases=a.cases) == a and _same_targets(a, b, name, firsts) for a, b in pairs)
 
 
-def _same_targets(a: pr.State, b: pr.State) -> bool:
-    """Whatever the state selects on, but what its role of a port can be."""
+def _same_targets(a: pr.State, b: pr.State, name: str, firsts: frozenset[tuple[int, ...]] | None) -> bool:
+    """Whatever the state selects on; what a role, or the first bytes of what egress gets, can be is known."""
     keys = [z3.BitVec(f"key {n}", width(value.type)) for n, value in enumerate(a.values)]
-    names = {name: z3.IntVal(n) for n, name in enumerate(sorted({c.state for c in (*a.cases, *b.cases)}))}
+    targets = {target: z3.IntVal(n) for n, target in enumerate(sorted({c.state for c in (*a.cases, *b.cases)}))}
     solver = z3.Solver()
-    solver.add(*(z3.ULE(key, LAST_ROLE) for key in keys if a.name == "start"))
-    solver.add(_target(a, keys, names) != _target(b, keys, names))
+    if a.name == "start" and name == "ingress":
+        solver.add(*(z3.ULE(key, LAST_ROLE) for key in keys))
+    if a.name == "start" and name == "egress" and firsts is not None and _are_first(a):
+        met = [z3.And(*(key == byte for key, byte in zip(keys, first, strict=False))) for first in sorted(firsts)]
+        solver.add(z3.Or(*met))
+    solver.add(_target(a, keys, targets) != _target(b, keys, targets))
     return bool(solver.check() == z3.unsat)
 
 
-def _target(state: pr.State, keys: list[Term], names: Mapping[str, Term]) -> Term:
+def _are_first(state: pr.State) -> bool:
+    """Does it select on the first bytes of the header behind the chip's own?"""
+    headers = [s.header for s in state.body if isinstance(s, pr.Extract)]
+    last = headers[-1]
+    assert isinstance(last.type, Composite)
+    first = [(*last.key, name) for name, kind in last.type.fields[: len(state.values)] if width(kind) == 8]
+    return [value.key for value in state.values if isinstance(value, pr.Place)] == first
+
+
+def _target(state: pr.State, keys: list[Term], targets: Mapping[str, Term]) -> Term:
     found = z3.IntVal(-1)
     for case in reversed(state.cases):
         met = z3.And(*(key & mask == value for key, (value, mask) in zip(keys, case.keys, strict=True)))
-        found = z3.If(met, names[case.state], found)
+        found = z3.If(met, targets[case.state], found)
     return found
 
 
@@ -159,8 +175,9 @@ def _seen(p: Passed, symbols: _Symbols) -> Seen:
         else:
             fixed.append(value)
     for name, meaning in _sums(p.store.sums, terms, symbols):
-        fixed += [name, type(meaning).__name__, len(meaning.words), isinstance(meaning, Updated) and meaning.ones]
-        terms += meaning.words
+        added = [word for word in meaning.words if not (z3.is_bv_value(word) and word.as_long() == 0)]
+        fixed += [name, type(meaning).__name__, len(added), isinstance(meaning, Updated) and meaning.ones]
+        terms += added
     return Seen(p.conditions, tuple(fixed), tuple(terms))
 
 
