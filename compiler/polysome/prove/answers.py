@@ -13,12 +13,12 @@ from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.store import Access
-from polysome.prove.traffic import CONTENT, FIELDS, KIND, Traffic, known_byte
+from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, PORT, Traffic, known_byte
 from polysome.prove.window import Frame, Term, Window
 
 EDITS = Frame("edits")
-SEQ, SIZE, VERDICT = KIND + 2, KIND + 8, KIND + 10  # in the tag (runtime/PROTOCOL.md)
-ETHER_TYPE, SMALLEST = 0x88B5, 60
+SEQ, SIZE, VERDICT = KIND + 2, KIND + 8, PORT  # in the tag (runtime/PROTOCOL.md)
+SMALLEST = 60
 OPCODE, READ = 42, 0x0C  # behind Ethernet 14, IPv4 20, UDP 8: BTH
 
 
@@ -57,6 +57,7 @@ class Reads:
 
     answers: tuple[Answer, ...]
     lost: str = ""
+    refused: tuple[Passed, ...] = ()  # passes that drop a frame at once: no table is asked, no register touched
 
     @cached_property
     def distinct(self) -> list[Answer]:
@@ -107,40 +108,49 @@ def reads(seen: Traffic) -> Reads:
     A frame may go round more than once; it differs then from one that goes round once in how often it did.
     """
     known = nf_frame(FIELDS)
-    first, round_ = _read(seen, Window(EDITS), NF, known, "edits.")
+    first, round_, others = _read(seen, Window(EDITS), NF, known, "edits.")
+    if any(not passed.lost for passed in others):
+        return Reads(tuple(first), "a frame of edits goes on as something else")
     again: list[Answer] = []
     if not round_:
         return Reads(tuple(first), "a frame of edits that has to wait does not go round")
     for before, window in round_:
-        found, more = _read(seen, window, RECIRCULATION, before.conditions, "again.")
+        found, more, _ = _read(seen, window, RECIRCULATION, before.conditions, "again.")
         if any(_alike(window, later) for _, later in more):
             return Reads(tuple(first), "a frame of edits goes round for ever")
         if not found:
             return Reads(tuple(first), "a frame of edits that goes round never becomes a READ")
         accesses = before.store.accesses
         again += [replace(one, accesses=(*accesses, *one.accesses), again=True) for one in found]
-    return Reads((*first, *again))
+    refused = tuple(passed for passed in others if not passed.store.accesses and not passed.store.ran)
+    return Reads((*first, *again), "", refused)
 
 
 def _read(
     seen: Traffic, window: Window, role: int, known: tuple[Term, ...], name: str
-) -> tuple[list[Answer], list[tuple[Passed, Window]]]:
-    """The READs that frames from a port of this role become; and passes that go round, with what comes back."""
+) -> tuple[list[Answer], list[tuple[Passed, Window]], list[Passed]]:
+    """The READs that frames from a port of this role become; passes that go round, with what comes back; all others."""
     case = seen.case
     onward = Onward(case.p4, case.p4.ingress, assumptions=known)
     metadata = port_metadata(case.p4, role)
     walked = paths(case.p4, case.p4.ingress, window, name=name, metadata=metadata, assumptions=known)
-    found, again = [], []
+    found: list[Answer] = []
+    again: list[tuple[Passed, Window]] = []
+    others: list[Passed] = []
     for passed in (passed for path in walked for passed in onward.of(path)):
         if passed.lost or passed.port is None:
+            others.append(passed)
             continue
+        before = len(found) + len(again)
         for out in seen.egress.passes(*bridged(passed, EDITS, case.chip)):
             conditions = (*known, *passed.conditions, *out.conditions)
             if not out.lost and known_byte(out.leaves, OPCODE) == READ:
                 found.append(Answer(passed, out, conditions, passed.store.accesses))
             elif not out.lost and passed.port == case.addresses.recirculation:
                 again.append((replace(passed, conditions=conditions), out.leaves))
-    return found, again
+        if len(found) + len(again) == before:
+            others.append(passed)
+    return found, again, others
 
 
 def _alike(one: Window, other: Window) -> bool:

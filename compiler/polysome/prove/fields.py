@@ -19,12 +19,11 @@ from polysome.prove.p4.store import Ran, pieces
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.packet import PLACE, Parsed
 from polysome.prove.spec.parse import TooManySizes
-from polysome.prove.traffic import CLASS, CONTENT, FIELDS, KIND, Parked, Traffic
+from polysome.prove.traffic import CLASS, CONTENT, FIELDS, KIND, Parked, Traffic, to_the_nf
 from polysome.prove.window import LENGTH, Term, Window
 
-ETHER_TYPE = 0x88B5
 LAST_SEQ = 0x3FFFFFFE
-SEQ, PORT = KIND + 2, KIND + 10
+SEQ = KIND + 2
 
 
 def fields(seen: Traffic) -> Iterator[Result]:
@@ -118,7 +117,8 @@ class _Fields:
         if layout is None or not layout.classes >> parsed.number & 1:
             yield "its frame to the NF does not name its class", z3.BoolVal(False)
             return
-        yield "the tag of its fields is wrong", self._tag(left)
+        tag = z3.And(left.byte(KIND) == FIELDS, to_the_nf(self.seen, copy))
+        yield "its tag is wrong, or its frame is not addressed to the NF", z3.simplify(tag)
         yield "the NF gets other bytes than those that its program names", _content(left, layout, parsed)
         end = max(WIRE.minimum, CONTENT + layout.fields_size)
         zeros = [left.byte(k) == 0 for k in range(CONTENT + layout.fields_size, end)]
@@ -148,18 +148,6 @@ class _Fields:
             if octets and all(_is(octet, copy.leaves.byte(SEQ + k)) for k, octet in enumerate(octets)):
                 return [z3.ULE(as_term(access.old[""], Bits(32)), LAST_SEQ)]
         return []
-
-    def _tag(self, left: Window) -> Term:
-        high, low = divmod(ETHER_TYPE, 256)
-        return z3.simplify(
-            z3.And(
-                left.byte(12) == high,
-                left.byte(13) == low,
-                left.byte(KIND) == FIELDS,
-                left.byte(PORT) == 0,
-                left.byte(PORT + 1) == self.seen.port,
-            )
-        )
 
 
 def _session(passed: Passed, port: Term) -> int | None:

@@ -15,7 +15,7 @@ import z3
 
 from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, literals, reads
 from polysome.prove.p4.pipe import Passed
-from polysome.prove.result import Result, Status, answered
+from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic, known_byte, without_copies
 from polysome.prove.window import LENGTH, Term, Window
 
@@ -25,6 +25,7 @@ WRITE = 0x0A
 HEAD = 4  # bytes of a cell's head
 MOST_BEFORE = 8  # bytes of a cell that no packet may have: PROTOCOL.md, rule 1
 LONGEST = 10_000  # bytes that a MAC takes
+ENOUGH = 1024  # bytes of an edits frame that has all edits
 WIDE = 32  # bits in which lengths do not wrap
 
 
@@ -150,6 +151,7 @@ _TOO_LONG = f"a packet may be parked that claims more than the {LONGEST} bytes t
 class _Park:
     def __init__(self, seen: Traffic, answers: Reads) -> None:
         self.seen, self.case, self.reads, self.lost = seen, seen.case, answers.distinct, answers.lost
+        self.refused = answers.refused
         self.writes = written(seen)
         self.proved: set[tuple[object, ...]] = set()
 
@@ -168,6 +170,8 @@ class _Park:
                 result = self._answered(subject, _TOO_LONG, conditions, z3.ULE(claimed, LONGEST))
                 if result.status != Status.proved:
                     return result
+                if any(self._refused(conditions, claimed, passed) for passed in self.refused):
+                    return Result("park", subject, Status.refuted, "its edits may be refused for their length")
         requests = self.writes.of(passes)
         if self.lost:
             return Result("park", subject, Status.refuted, self.lost)
@@ -182,6 +186,12 @@ class _Park:
             if result.status != Status.proved:
                 return result
         return Result("park", subject, Status.proved)
+
+    def _refused(self, conditions: tuple[Term, ...], claimed: Term, passed: Passed) -> bool:
+        """Can edits with this length be dropped, of the first packet on the first queue pair?"""
+        tag = [EDITS.byte(SEQ + k) == int(k == 3) for k in range(SIZE - SEQ)]
+        length = z3.And(z3.Concat(EDITS.byte(SIZE), EDITS.byte(SIZE + 1)) == claimed, z3.UGE(EDITS.length, ENOUGH))
+        return NOTHING.against((*conditions, *passed.conditions, *tag, length)) is not None
 
     def _unwritten(self, subject: str, of: Shape, lost: Unwritten) -> Result:
         """Only what is shorter than it claims, or too long for a cell (rule 1)."""

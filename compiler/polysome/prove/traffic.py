@@ -9,6 +9,7 @@ from itertools import groupby
 
 import z3
 
+from polysome.p4.types import Bits, width
 from polysome.prove.case import TRAFFIC, Case, port_metadata
 from polysome.prove.outside import Outside
 from polysome.prove.p4.expressions import Value
@@ -20,7 +21,8 @@ from polysome.prove.spec.parse import parses
 from polysome.prove.window import LENGTH, Frame, Term, Window
 
 # The NF's frames (runtime/PROTOCOL.md): Ethernet, then the tag, whose first byte says version and kind.
-KIND, CLASS, CONTENT = 14, 15, 26
+KIND, CLASS, PORT, CONTENT = 14, 15, 24, 26
+ETHER_TYPE = 0x88B5
 FIELDS, WHOLE, OWN = 0x10, 0x11, 0x12
 
 
@@ -105,6 +107,13 @@ class Traffic:
         return self._outcomes[id(path)]
 
     @cached_property
+    def stations(self) -> set[str]:
+        """The tables of egress that give a station's MAC, and nothing else."""
+        p4 = self.case.p4
+        gives = {name: [width(place.type) for place in action.params] for name, action in p4.actions.items()}
+        return {name for name, table in p4.tables.items() if any(gives[a] == [48] for a in table.actions)}
+
+    @cached_property
     def by_path(self) -> tuple[tuple[Path, tuple[Parked, ...]], ...]:
         """The passes that park, by the parser's path; those of one path differ in what is outside the packet."""
         found = [(p, tuple(of)) for p, of in groupby(self.parked, key=lambda p: id(p.passed.path))]
@@ -138,6 +147,29 @@ def traffic(case: Case) -> Traffic:
     metadata = port_metadata(case.p4, TRAFFIC, port)
     walked = paths(case.p4, case.p4.ingress, Window(case.frame), metadata=metadata, assumptions=known)
     return Traffic(case, port, tuple(p for path in walked for p in onward.of(path)), Egress(case))
+
+
+def to_the_nf(seen: Traffic, copy: Passed) -> Term:
+    """Is it a frame from the switch to the station that the controller named for the NF's port, about the port?"""
+    left, egress_port = copy.leaves, copy.store.read(("eg_intr_md", "egress_port"), Bits(9))
+    said = [
+        z3.And(ran.keys[0] == egress_port, _joined(left, 0, 6) == ran.args[0])
+        for ran in copy.store.ran
+        if len(ran.keys) == 1 and len(ran.args) == 1 and ran.table in seen.stations
+    ]
+    asked = [ran for ran in copy.store.ran if ran.table in seen.stations]
+    return z3.And(
+        z3.BoolVal(bool(asked)),
+        *said,
+        _joined(left, 6, 6) == seen.case.addresses.mac,
+        _joined(left, 12, 2) == ETHER_TYPE,
+        left.byte(PORT) == 0,
+        left.byte(PORT + 1) == seen.port,
+    )
+
+
+def _joined(window: Window, first: int, count: int) -> Term:
+    return z3.Concat(*(window.byte(first + k) for k in range(count)))
 
 
 def unchanged(window: Window, first: int, frame: Frame, start: int = 0) -> bool:

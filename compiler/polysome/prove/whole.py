@@ -8,7 +8,7 @@ import z3
 
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import Result, Status, answered
-from polysome.prove.traffic import CLASS, CONTENT, KIND, WHOLE, Traffic, known_byte, unchanged
+from polysome.prove.traffic import CLASS, CONTENT, KIND, WHOLE, Traffic, known_byte, to_the_nf, unchanged
 
 
 def whole(seen: Traffic) -> Iterator[Result]:
@@ -43,6 +43,10 @@ def _unparked(seen: Traffic, passed: Passed) -> Result:
         elif not unchanged(copy.leaves, CONTENT, frame):
             why = "it reaches the NF changed"
         else:
+            why, wanted = "its frame to the NF is not addressed to it, or names another port", to_the_nf(seen, copy)
+            result = answered("whole", subject, why, frame, known, z3.simplify(wanted), port=seen.port)
+            if result.status != Status.proved:
+                return result
             continue
         result = answered("whole", subject, why, frame, known, z3.BoolVal(False), port=seen.port)
         if result.status != Status.proved:
