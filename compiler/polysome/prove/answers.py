@@ -14,7 +14,7 @@ from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.store import Access
 from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, PORT, Traffic, known_byte
-from polysome.prove.window import Frame, Term, Window
+from polysome.prove.window import Frame, Term, Window, same
 
 EDITS = Frame("edits")
 SEQ, SIZE, VERDICT = KIND + 2, KIND + 8, PORT  # in the tag (runtime/PROTOCOL.md)
@@ -95,10 +95,6 @@ def common(answers: list[Answer]) -> tuple[Term, ...]:
 
 def _id(value: Value) -> object:
     return ("term", value.get_id()) if isinstance(value, z3.AstRef) else value
-
-
-def same(one: Value, other: Value) -> bool:
-    return _id(one) == _id(other)
 
 
 @lru_cache(maxsize=1)

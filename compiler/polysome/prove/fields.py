@@ -20,7 +20,7 @@ from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.packet import PLACE, Parsed
 from polysome.prove.spec.parse import TooManySizes
 from polysome.prove.traffic import CLASS, CONTENT, FIELDS, KIND, Parked, Traffic, to_the_nf
-from polysome.prove.window import LENGTH, Term, Window
+from polysome.prove.window import LENGTH, Term, Window, same
 
 LAST_SEQ = 0x3FFFFFFE
 SEQ = KIND + 2
@@ -145,7 +145,7 @@ class _Fields:
             starts = registers[access.register].initial[0] <= LAST_SEQ
             fits = isinstance(access.result, z3.BitVecRef) and access.result.size() == 32 and "" in access.old
             octets = pieces([(access.result, 32)], 8) if alone and starts and fits else ()
-            if octets and all(_is(octet, copy.leaves.byte(SEQ + k)) for k, octet in enumerate(octets)):
+            if octets and all(same(octet, copy.leaves.byte(SEQ + k)) for k, octet in enumerate(octets)):
                 return [z3.ULE(as_term(access.old[""], Bits(32)), LAST_SEQ)]
         return []
 
@@ -155,15 +155,11 @@ def _session(passed: Passed, port: Term) -> int | None:
     mirror = passed.store.mirror
     assert mirror is not None
     for ran in passed.store.ran:
-        if isinstance(mirror.session, z3.AstRef) and any(_is(arg, mirror.session) for arg in ran.args):
-            if not _is(ran.keys[0], port):
+        if isinstance(mirror.session, z3.AstRef) and any(same(arg, mirror.session) for arg in ran.args):
+            if not same(ran.keys[0], port):
                 return 0
             return _last_key(ran)
     return None
-
-
-def _is(one: object, other: z3.AstRef) -> bool:
-    return isinstance(one, z3.AstRef) and bool(one.eq(other))
 
 
 def _last_key(ran: Ran) -> int | None:

@@ -22,7 +22,7 @@ from polysome.prove.park import written
 from polysome.prove.places import Places, is_at
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
-from polysome.prove.window import Term, Window
+from polysome.prove.window import Term, same
 
 REQUEST = 70  # bytes of a request without data: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
 PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
@@ -88,7 +88,7 @@ class _Requests:
     def sent(self, subject: str, passes: tuple[Parked, ...]) -> Result:
         """Do WRITEs go to the port of their queue pair, as the bucket says?"""
         for parked in passes:
-            pair = z3.simplify(_number(parked.copy.leaves, SEQ + PAIR.start, 2))
+            pair = z3.simplify(parked.copy.leaves.number(SEQ + PAIR.start, 2))
             why = "it is parked on a queue pair that may be down"
             result = self._answered(subject, why, parked.conditions, _up(parked, pair))
             if result.status != Status.proved:
@@ -96,7 +96,7 @@ class _Requests:
             given = self._parameters(parked.passed)
             if given.keys() >= PORTS.keys():
                 both = [(given[name], given[port]) for name, port in PORTS.items()]
-                if not any(_is(one, pair) and _is(port, parked.passed.port) for one, port in both):
+                if not any(same(one, pair) and same(port, parked.passed.port) for one, port in both):
                     why = "a WRITE goes to another port than that of its queue pair"
                     result = self._answered(subject, why, parked.conditions, z3.BoolVal(False))
                     if result.status != Status.proved:
@@ -110,7 +110,7 @@ class _Requests:
             for ran in answer.passed.store.ran
             if len(ran.keys) == 1
             and _size(ran.keys[0]) == _size(pair)
-            and any(_is(a, answer.passed.port) for a in ran.args)
+            and any(same(a, answer.passed.port) for a in ran.args)
         ]
         why = "a READ goes to another port than that of its queue pair"
         left = answer.read.leaves
@@ -164,11 +164,11 @@ class _Requests:
         for at, octets in CONSTANT.items():
             there = [left.byte(at + k) == octet for k, octet in enumerate(octets)]
             yield f"a request's bytes from {at} on are not {octets.hex()}", z3.And(*there)
-        yield "a request is not from the switch's MAC", _number(left, 6, 6) == case.addresses.mac
-        yield "a request is not from the switch's IP", _number(left, 26, 4) == case.addresses.ip
+        yield "a request is not from the switch's MAC", left.number(6, 6) == case.addresses.mac
+        yield "a request is not from the switch's IP", left.number(26, 4) == case.addresses.ip
         for name, (at, size) in (SERVER | REMOTE).items():
             wanted = as_term(said[name][0], Bits(8 * size))
-            yield f"a request's bytes from {at} on are not the controller's `{name}`", _number(left, at, size) == wanted
+            yield f"a request's bytes from {at} on are not the controller's `{name}`", left.number(at, size) == wanted
         port = out.store.read(("eg_intr_md", "egress_port"), Bits(9))
         for name in SERVER:
             yield "a request has what the controller says of another port", _equal(said[name][1], port)
@@ -181,17 +181,13 @@ class _Requests:
 
     def _next(self, out: Passed, pair: Term) -> Term:
         """Its last 24 bits come from an element of the queue pair's, which one is added to."""
-        psn = _number(out.leaves, PSN, 3)
+        psn = out.leaves.number(PSN, 3)
         for access in out.store.accesses:
             old, new, at = access.old.get(""), access.new.get(""), access.index
             if isinstance(old, z3.BitVecRef) and isinstance(at, z3.BitVecRef) and old.size() >= 24:
                 index = at == z3.Extract(at.size() - 1, 0, pair) if at.size() <= pair.size() else z3.BoolVal(False)
                 return z3.And(psn == z3.Extract(23, 0, old), as_term(new, Bits(old.size())) == old + 1, index)
         return z3.BoolVal(False)
-
-
-def _number(window: Window, first: int, count: int) -> Term:
-    return z3.Concat(*(window.byte(first + k) for k in range(count)))
 
 
 def _up(parked: Parked, pair: Term) -> Term:
@@ -202,10 +198,6 @@ def _up(parked: Parked, pair: Term) -> Term:
         if isinstance(access.old.get(""), z3.BitVecRef) and is_at(access.index, pair)
     ]
     return z3.Or(*said)
-
-
-def _is(one: object, other: object) -> bool:
-    return isinstance(one, z3.AstRef) and isinstance(other, z3.AstRef) and bool(one.eq(other))
 
 
 def _size(value: Value) -> int:

@@ -19,7 +19,7 @@ from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.places import Places
 from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Traffic, unchanged
-from polysome.prove.window import Frame, Term, Window
+from polysome.prove.window import Frame, Term, Window, same
 
 STATION = Frame("station")
 SMALLEST = 60  # of an Ethernet frame, without FCS
@@ -82,11 +82,7 @@ class _Pass:
                 mine, self._speaks_for_us(), *self._asked_for_station()
             )
         port = self.passed.port
-        said = [
-            asked
-            for asked, args in self._stations()
-            if isinstance(port, z3.AstRef) and any(isinstance(arg, z3.AstRef) and arg.eq(port) for arg in args)
-        ]
+        said = [asked for asked, args in self._stations() if any(same(arg, port) for arg in args)]
         right = z3.And(z3.Or(*said), z3.Not(self._speaks_for_us()))
         return "it goes on, and not as a table says for its station, or in the switch's name", right
 
@@ -134,7 +130,7 @@ class _Pass:
         if not self.passed.lost:
             for out in self.seen.egress.passes(*bridged(self.passed, STATION, self.case.chip)):
                 accesses += out.store.accesses
-        seq = _bytes(CELL, 4)
+        seq = Window(STATION).number(CELL, 4)
         return all(isinstance(pair, z3.AstRef) and self.places.fits(a, pair, seq) for pair in given for a in accesses)
 
     def _speaks_for_us(self) -> Term:
@@ -145,7 +141,7 @@ class _Pass:
         port = self.passed.store.read(INGRESS_PORT, Bits(9))
         return z3.Or(
             *(
-                z3.And(ran.keys[0] == port, ran.keys[1] == _bytes(NUMBER, 3))
+                z3.And(ran.keys[0] == port, ran.keys[1] == Window(STATION).number(NUMBER, 3))
                 for ran in self.passed.store.ran
                 if len(ran.keys) == 2
                 and ran.args
@@ -158,16 +154,11 @@ class _Pass:
         """Tables that were asked for a station: whether for the frame's, and what they gave."""
         for ran in self.passed.store.ran:
             if len(ran.keys) == 1 and isinstance(ran.keys[0], z3.BitVecRef) and ran.keys[0].size() == 48:
-                yield ran.keys[0] == _bytes(DST, 6), ran.args
+                yield ran.keys[0] == Window(STATION).number(DST, 6), ran.args
 
     def _asked_for_station(self) -> list[Term]:
         return [asked for asked, _ in self._stations()]
 
 
-def _bytes(first: int, count: int) -> Term:
-    octets = [STATION.byte(first + k) for k in range(count)]
-    return z3.Concat(*octets) if count > 1 else octets[0]
-
-
 def _is(first: int, value: int, count: int) -> Term:
-    return _bytes(first, count) == value
+    return Window(STATION).number(first, count) == value

@@ -18,7 +18,7 @@ from polysome.prove.p4.pipe import Onward, Passed, bridged, mirrored
 from polysome.prove.p4.store import Key
 from polysome.prove.spec.packet import Parsed
 from polysome.prove.spec.parse import parses
-from polysome.prove.window import LENGTH, Frame, Term, Window
+from polysome.prove.window import LENGTH, Frame, Term, Window, same
 
 # The NF's frames (runtime/PROTOCOL.md): Ethernet, then the tag, whose first byte says version and kind.
 KIND, CLASS, PORT, CONTENT = 14, 15, 24, 26
@@ -77,13 +77,9 @@ class Egress:
 def without_copies(window: Window) -> Window:
     """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
     kept, first = len(window.prefix), window.first
-    while kept and first and _same(window.prefix[kept - 1], window.frame.byte(first - 1)):
+    while kept and first and same(window.prefix[kept - 1], window.frame.byte(first - 1)):
         kept, first = kept - 1, first - 1
     return Window(window.frame, window.prefix[:kept], first)
-
-
-def _same(one: Term, other: Term) -> bool:
-    return one is other or bool(one.eq(other))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +149,7 @@ def to_the_nf(seen: Traffic, copy: Passed) -> Term:
     """Is it a frame from the switch to the station that the controller named for the NF's port, about the port?"""
     left, egress_port = copy.leaves, copy.store.read(("eg_intr_md", "egress_port"), Bits(9))
     said = [
-        z3.And(ran.keys[0] == egress_port, _joined(left, 0, 6) == ran.args[0])
+        z3.And(ran.keys[0] == egress_port, left.number(0, 6) == ran.args[0])
         for ran in copy.store.ran
         if len(ran.keys) == 1 and len(ran.args) == 1 and ran.table in seen.stations
     ]
@@ -161,15 +157,11 @@ def to_the_nf(seen: Traffic, copy: Passed) -> Term:
     return z3.And(
         z3.BoolVal(bool(asked)),
         *said,
-        _joined(left, 6, 6) == seen.case.addresses.mac,
-        _joined(left, 12, 2) == ETHER_TYPE,
+        left.number(6, 6) == seen.case.addresses.mac,
+        left.number(12, 2) == ETHER_TYPE,
         left.byte(PORT) == 0,
         left.byte(PORT + 1) == seen.port,
     )
-
-
-def _joined(window: Window, first: int, count: int) -> Term:
-    return z3.Concat(*(window.byte(first + k) for k in range(count)))
 
 
 def unchanged(window: Window, first: int, frame: Frame, start: int = 0) -> bool:

@@ -9,13 +9,13 @@ import z3
 from polysome.prove.answers import EDITS, VERDICT
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.store import Ran
-from polysome.prove.window import Term
+from polysome.prove.window import Term, same
 
 
 def by_verdict(passed: Passed) -> Term:
     """Is its port, or its multicast group, what a table says that was asked for the verdict?"""
     ways = [way for way in (passed.port, passed.out("mcast_grp_a")) if isinstance(way, z3.AstRef)]
-    said = [ran for ran in passed.store.ran for arg in ran.args if len(ways) == 1 and _is(arg, ways[0])]
+    said = [ran for ran in passed.store.ran for arg in ran.args if len(ways) == 1 and same(arg, ways[0])]
     return _asked(said)
 
 
@@ -29,7 +29,3 @@ def _asked(tables: Iterable[Ran]) -> Term:
     keys = [ran.keys[0] for ran in tables if len(ran.keys) == 1]
     sixteen = [key for key in keys if isinstance(key, z3.BitVecRef) and key.size() == 16]
     return z3.simplify(z3.Or(*(key == verdict for key in sixteen)))
-
-
-def _is(one: object, other: z3.AstRef) -> bool:
-    return isinstance(one, z3.AstRef) and bool(one.eq(other))

@@ -9,6 +9,7 @@ import z3
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import CLASS, CONTENT, KIND, WHOLE, Traffic, known_byte, to_the_nf, unchanged
+from polysome.prove.window import same
 
 
 def whole(seen: Traffic) -> Iterator[Result]:
@@ -63,8 +64,6 @@ def _foreign(seen: Traffic, passed: Passed) -> Result:
 
 def to_its_nf(seen: Traffic, passed: Passed) -> bool:
     """Is its port what a table gave, if anything, that was asked for the port where the packet arrived?"""
-    asked = [r for r in passed.store.ran if r.keys and isinstance(r.keys[0], z3.AstRef) and r.keys[0].eq(seen.port)]
+    asked = [ran for ran in passed.store.ran if ran.keys and same(ran.keys[0], seen.port)]
     given = [arg for ran in asked for arg in ran.args]
-    port = passed.port
-    named = isinstance(port, z3.AstRef) and any(isinstance(arg, z3.AstRef) and arg.eq(port) for arg in given)
-    return bool(asked) and (named or not given)
+    return bool(asked) and (not given or any(same(arg, passed.port) for arg in given))

@@ -54,6 +54,10 @@ class Window:
     def byte(self, k: int) -> Term:
         return self.prefix[k] if k < len(self.prefix) else self.frame.byte(self.first + k - len(self.prefix))
 
+    def number(self, first: int, count: int) -> Term:
+        """`count` bytes from byte `first` on."""
+        return z3.Concat(*(self.byte(first + k) for k in range(count))) if count > 1 else self.byte(first)
+
     def has(self, end: int) -> Term:
         """Are the first `end` bytes there?"""
         behind = self.first + end - len(self.prefix)
@@ -68,3 +72,10 @@ class Window:
         whole = parts[0] if len(parts) == 1 else z3.Concat(*parts)
         high = 8 * (last + 1) - at - 1
         return z3.simplify(z3.Extract(high, high - width + 1, whole))
+
+
+def same(one: object, other: object) -> bool:
+    """Are both terms, and the same to the eye, or both numbers, and equal?"""
+    if isinstance(one, z3.AstRef) and isinstance(other, z3.AstRef):
+        return one is other or bool(one.eq(other))
+    return isinstance(one, int) and isinstance(other, int) and one == other
