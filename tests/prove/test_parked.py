@@ -19,9 +19,10 @@ from polysome.prove.result import Result, Status
 from polysome.prove.returned import returned
 from polysome.prove.stations import stations
 from polysome.prove.traffic import traffic
+from polysome.prove.whole import whole
 
 PROVERS = {"park": park, "requests": requests, "fields": fields, "merge": merge}
-PROVERS |= {"stations": stations, "returned": returned}
+PROVERS |= {"whole": whole, "stations": stations, "returned": returned}
 
 # Short, so that many faults are looked for soon: what is split goes three ways.
 SPEC = """
@@ -302,8 +303,55 @@ FAULTS |= {
         "answer",
     ),
 }
+FAULTS |= {
+    "packets that are all there, and not written": (
+        [("md.claimed = hdr.bridge.length + 4;", "md.claimed = hdr.bridge.length + 5;")],
+        "park",
+        "all there is not written",
+    ),
+    "short packets that go to a server as they are": (
+        [("drop(EVENT_SHORT);", "md.event = EVENT_SHORT;")],
+        "park",
+        "as it is",
+    ),
+    "a pad that is not zeros": ([("hdr.pad_4.zero = 0;", "hdr.pad_4.zero = 1;")], "park", "the pad is not"),
+    "a queue pair that is down": (
+        [("if (md.primary_up == 0) {", "if (md.primary_up == 2) {")],
+        "requests",
+        "may be down",
+    ),
+    "READs counted elsewhere": (
+        [("request.execute(hdr.bridge.queue_pair[", "request.execute(hdr.bridge.length[")],
+        "requests",
+        "not at its queue pair's place",
+    ),
+    "answers counted elsewhere": (
+        [("give_back.execute(hdr.bridge.queue_pair[", "give_back.execute(hdr.bridge.length[")],
+        "stations",
+        "passes for an answer",
+    ),
+    "a response that ends before its cell": (
+        [
+            ("        md.kind = KIND_RESPONSE;", ""),
+            (
+                "pkt.extract(hdr.cell);\n        hdr",
+                "md.kind = KIND_RESPONSE;\n        pkt.extract(hdr.cell);\n        hdr",
+            ),
+        ],
+        "stations",
+        "passes for an answer",
+    ),
+    "the NF's frames to nobody": ([("hdr.outer.dst = mac;", "hdr.outer.dst = mac + 1;")], "fields", "not addressed"),
+    "no port in the tag": ([("= 8w0 ++ hdr.bridge.port;", "= 16w9;")], "fields", "tag"),
+    "whole frames without a port": ([("= 8w0 ++ hdr.bridge.port;", "= 16w9;")], "whole", "names another port"),
+    "whole frames by another table": (
+        [("md.port.index: exact;\n            hdr.bridge.way", "md.port.role: exact;\n            hdr.bridge.way")],
+        "whole",
+        "where a table says",
+    ),
+}
 # Of these what breaks it is a frame of the NF.
-NO_PACKET = {"park": ("round",), "requests": ("READ",), "stations": ("",), "returned": ("",)}
+NO_PACKET = {"park": ("round",), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}
 
 
 @pytest.fixture(scope="module")

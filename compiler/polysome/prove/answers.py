@@ -33,7 +33,6 @@ class Answer:
     read: Passed
     conditions: tuple[Term, ...]
     accesses: tuple[Access, ...]
-    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def reads(seen: Traffic) -> Reads:
         if not found:
             return Reads(tuple(first), "a frame of edits that goes round never becomes a READ")
         accesses = before.store.accesses
-        again += [replace(one, accesses=(*accesses, *one.accesses), again=True) for one in found]
+        again += [replace(one, accesses=(*accesses, *one.accesses)) for one in found]
     refused = tuple(passed for passed in others if not passed.store.accesses and not passed.store.ran)
     return Reads((*first, *again), "", refused)
 

@@ -67,7 +67,7 @@ class _Requests:
     seen: Traffic
     places: Places = field(default_factory=Places)
     whole: bool = False  # was one met for which the controller's tables had all that it needs?
-    _proved: dict[tuple[object, ...], Passed] = field(default_factory=dict)  # with what keeps the terms of the key
+    _proved: dict[tuple[object, ...], tuple[Passed, Term]] = field(default_factory=dict)  # with the terms of the key
 
     def result(self, subject: str, asked: list[tuple[Passed, Term]]) -> Result:
         for out, pair in asked:
@@ -82,7 +82,7 @@ class _Requests:
                 found = self._answered(subject, why, out.conditions, wanted)
                 if found.status != Status.proved:
                     return found
-            self._proved[key] = out
+            self._proved[key] = (out, pair)
         return Result("requests", subject, Status.proved)
 
     def sent(self, subject: str, passes: tuple[Parked, ...]) -> Result:

@@ -55,7 +55,7 @@ class Egress:
     """Passes through egress. What looks alike there is walked once: most packets differ only behind what it parses."""
 
     case: Case
-    _known: dict[tuple[object, ...], tuple[Window, list[Passed]]] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], tuple[Window, Mapping[Key, Value], list[Passed]]] = field(default_factory=dict)
 
     def passes(self, window: Window, given: Mapping[Key, Value]) -> list[Passed]:
         window = without_copies(window)
@@ -69,9 +69,9 @@ class Egress:
             p4 = self.case.p4
             onward = Onward(p4, p4.egress)
             walked = paths(p4, p4.egress, window, name="egress.", given=given)
-            # The window is kept, so that no other term gets the number of one of its.
-            self._known[key] = (window, [passed for path in walked for passed in onward.of(path)])
-        return self._known[key][1]
+            # What the key is of is kept, so that no other term gets the number of one of its.
+            self._known[key] = (window, given, [passed for path in walked for passed in onward.of(path)])
+        return self._known[key][2]
 
 
 def without_copies(window: Window) -> Window:
