@@ -38,7 +38,8 @@ MAY_IMPORT = {
     "analysis": {"analysis", "ir", "kinds", *SPANS},
     "config": {"config", "ir", "kinds", "syntax.literals", *SPANS},
     "interp": {"interp", "ir", "kinds", "config", "captures", "analysis", *SPANS},
-    "symbolic": {"symbolic", "ir", "kinds", *SPANS},
+    "smt": {"smt"},
+    "symbolic": {"symbolic", "smt", "ir", "kinds", *SPANS},
     "p4": {"p4", *SPANS},
     "plan": {"plan", "analysis", "ir", "kinds", "config", "resources", *SPANS},
     "backends": {
@@ -46,9 +47,9 @@ MAY_IMPORT = {
         *("syntax.literals", *SPANS),
     },
     # What is proved knows nothing of how the P4 is made; the plan says what ways there are and assume.
-    "prove": {"prove", "symbolic", "p4", "plan", "analysis", "ir", "kinds", "interp", *SPANS},
+    "prove": {"prove", "symbolic", "smt", "p4", "plan", "analysis", "ir", "kinds", "interp", *SPANS},
     "deploy": {"deploy", "backends", "plan", "config.items", "resources", *SPANS},
-    "testing": {"testing", "backends", "plan", "p4", "symbolic", *TESTED},
+    "testing": {"testing", "backends", "plan", "p4", "symbolic", "smt", *TESTED},
     "explain": {"explain"},
     "passes": {"ir", "analysis", "interp"},
     "cli": ANY,

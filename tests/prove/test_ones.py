@@ -3,46 +3,46 @@
 from __future__ import annotations
 
 import pytest
-import z3
 
+from polysome import smt
 from polysome.prove.ones import Sum, Word, added, again, octet, updated, words
 
-A, B, C = z3.BitVec("a", 16), z3.BitVec("b", 16), z3.BitVec("c", 16)
-BYTES = [z3.BitVec(f"byte{k}", 8) for k in range(8)]
+A, B, C = smt.BitVec("a", 16), smt.BitVec("b", 16), smt.BitVec("c", 16)
+BYTES = [smt.BitVec(f"byte{k}", 8) for k in range(8)]
 
 
-def proved(claim: z3.BoolRef) -> bool:
-    solver = z3.Solver()
-    solver.set("timeout", 20_000)
-    solver.add(z3.Not(claim))
-    return bool(solver.check() == z3.unsat)
+def proved(claim: smt.Term) -> bool:
+    solver = smt.Solver()
+    solver.patience(20_000)
+    solver.add(smt.Not(claim))
+    return bool(solver.check() == smt.unsat)
 
 
-def carried(a: z3.BitVecRef, b: z3.BitVecRef) -> z3.BitVecRef:
+def carried(a: smt.Term, b: smt.Term) -> smt.Term:
     """Two words added with end-around carry, as hardware does."""
-    total = z3.ZeroExt(1, a) + z3.ZeroExt(1, b)
-    return z3.Extract(15, 0, total) + z3.ZeroExt(15, z3.Extract(16, 16, total))
+    total = smt.ZeroExt(1, a) + smt.ZeroExt(1, b)
+    return smt.Extract(15, 0, total) + smt.ZeroExt(15, smt.Extract(16, 16, total))
 
 
 def test_adding_with_carry_is_adding_modulo_65535_and_0_only_of_zeros() -> None:
-    wide = z3.ZeroExt(1, A) + z3.ZeroExt(1, B)
-    result = z3.ZeroExt(1, carried(A, B))
-    assert proved(z3.Or(result == wide, result + 0xFFFF == wide))
-    assert proved((result == 0) == z3.And(A == 0, B == 0))
+    wide = smt.ZeroExt(1, A) + smt.ZeroExt(1, B)
+    result = smt.ZeroExt(1, carried(A, B))
+    assert proved(smt.Or(result == wide, result + 0xFFFF == wide))
+    assert proved((result == 0) == smt.And(A == 0, B == 0))
     assert not proved((result == 0) == (wide == 0xFFFF))
 
 
 def number(word: Word, values: dict[str, int]) -> int:
     """The 16-bit number that a word is for these values of the variables."""
-    put = [(variable, z3.BitVecVal(values[str(variable)], 16)) for variable in (A, B, C) if str(variable) in values]
+    put = [(variable, smt.BitVecVal(values[str(variable)], 16)) for variable in (A, B, C) if str(variable) in values]
 
-    def of(term: z3.ExprRef) -> z3.ExprRef:
-        return z3.simplify(z3.substitute(term, *put))
+    def of(term: smt.Term) -> smt.Term:
+        return smt.simplify(smt.substitute(term, *put))
 
     bits = word.sum.bits.items()
     held = {name: of(term).as_long() for name, term in word.sum.terms.items()}
     found = (word.sum.constant + sum(c * (held[name] >> k & 1) for (name, k), c in bits)) % 0xFFFF
-    return found or (0xFFFF if z3.is_true(of(word.ones)) else 0)
+    return found or (0xFFFF if smt.is_true(of(word.ones)) else 0)
 
 
 EDGES = [0, 1, 2, 0x7FFF, 0x8000, 0xFF00, 0x00FF, 0xFFFE, 0xFFFF]
@@ -64,7 +64,7 @@ def test_words_added_and_complemented_are_those_of_hardware(a: int) -> None:
             assert number(added([A, B, C]), values) == fold(a, b, c)
             assert number(~added([A, B, C]), values) == 0xFFFF ^ fold(a, b, c)
             assert number(added([~added([A, B]), C]), values) == fold(0xFFFF ^ fold(a, b), c)
-            assert number(added([z3.Concat(A, B)]), values) == fold(a, b)
+            assert number(added([smt.Concat(A, B)]), values) == fold(a, b)
 
 
 @pytest.mark.parametrize("old", EDGES)
@@ -78,17 +78,17 @@ def test_an_updated_checksum_is_that_of_the_interpreter(old: int) -> None:
 
 
 def test_what_is_the_same_cancels_however_it_is_written() -> None:
-    whole = z3.Concat(*BYTES)
-    pieces = words(*(z3.Concat(BYTES[k], BYTES[k + 1]) for k in (4, 0, 6, 2)))
+    whole = smt.Concat(*BYTES)
+    pieces = words(*(smt.Concat(BYTES[k], BYTES[k + 1]) for k in (4, 0, 6, 2)))
     single = Sum()
     for k, term in enumerate(BYTES):
         single = single + octet(term, k)
-    nibbles = words(z3.Concat(z3.Extract(7, 4, BYTES[0]), z3.BitVecVal(0, 12)), z3.BitVecVal(0x1234, 16)) + words(
-        z3.Concat(z3.BitVecVal(0, 4), z3.Extract(3, 0, BYTES[0]), BYTES[1])
+    nibbles = words(smt.Concat(smt.Extract(7, 4, BYTES[0]), smt.BitVecVal(0, 12)), smt.BitVecVal(0x1234, 16)) + words(
+        smt.Concat(smt.BitVecVal(0, 4), smt.Extract(3, 0, BYTES[0]), BYTES[1])
     )
-    assert words(whole).equals(pieces).eq(z3.BoolVal(True))
-    assert words(whole).equals(single).eq(z3.BoolVal(True))
-    assert (nibbles - words(0x1234, z3.Concat(BYTES[0], BYTES[1]))).is_zero
+    assert words(whole).equals(pieces).eq(smt.BoolVal(True))
+    assert words(whole).equals(single).eq(smt.BoolVal(True))
+    assert (nibbles - words(0x1234, smt.Concat(BYTES[0], BYTES[1]))).is_zero
     assert (words(whole) - pieces + words(1)).is_zero is False
     assert (words(A) + words(B) - words(B)).is_zero is None
     # A byte that moves from an even to an odd place counts differently.
@@ -96,12 +96,12 @@ def test_what_is_the_same_cancels_however_it_is_written() -> None:
 
 
 def test_what_does_not_cancel_is_proved_of_integers() -> None:
-    solver = z3.Solver()
-    solver.add(A == 0x1234, z3.Not((words(A) - words(B)).equals(words(0x1234) - words(B))))
-    assert solver.check() == z3.unsat
-    solver = z3.Solver()
+    solver = smt.Solver()
+    solver.add(A == 0x1234, smt.Not((words(A) - words(B)).equals(words(0x1234) - words(B))))
+    assert solver.check() == smt.unsat
+    solver = smt.Solver()
     solver.add(A == 0x1235, (words(A) - words(B)).equals(words(0x1234) - words(B)))
-    assert solver.check() == z3.unsat
+    assert solver.check() == smt.unsat
     assert proved(words(A, ~A).zero())
     assert not proved(words(A, B).zero())
 
@@ -110,31 +110,31 @@ def test_words_are_equal_only_with_the_same_zero() -> None:
     assert proved(Word.of(A).equals(Word.of(A)))
     complement = ~Word.of(A)
     assert proved(complement.equals(Word.of(~A)))
-    nothing = Word(words(A) - words(A), z3.BoolVal(True))
-    assert not proved(nothing.equals(Word(Sum(), z3.BoolVal(False))))
-    assert proved(nothing.equals(Word(Sum(), z3.BoolVal(True))))
+    nothing = Word(words(A) - words(A), smt.BoolVal(True))
+    assert not proved(nothing.equals(Word(Sum(), smt.BoolVal(False))))
+    assert proved(nothing.equals(Word(Sum(), smt.BoolVal(True))))
     assert all(proved(claim) for claim in added([A, B]).obligations(added([B, A])))
     # Never ffff against the complement of a sum: they differ where all words are 0.
-    kept = updated(z3.BitVecVal(0xFFFF, 16), words(A) - words(0))
+    kept = updated(smt.BitVecVal(0xFFFF, 16), words(A) - words(0))
     assert not proved(kept.equals(~added([A])))
-    assert proved(z3.Implies(A != 0, kept.equals(~added([A]))))
+    assert proved(smt.Implies(A != 0, kept.equals(~added([A]))))
 
 
 def test_what_is_left_of_one_word_is_zero_only_as_0_or_ffff() -> None:
-    assert proved(words(A).zero() == z3.Or(A == 0, A == 0xFFFF))
-    assert proved((-words(A)).zero() == z3.Or(A == 0, A == 0xFFFF))
+    assert proved(words(A).zero() == smt.Or(A == 0, A == 0xFFFF))
+    assert proved((-words(A)).zero() == smt.Or(A == 0, A == 0xFFFF))
     assert proved(octet(BYTES[0], 0).zero() == (BYTES[0] == 0))
     assert proved((octet(BYTES[0], 1) - words(B) + words(B)).zero() == (BYTES[0] == 0))
     two = octet(BYTES[0], 1) + octet(BYTES[1], 0)
-    assert proved(two.zero() == z3.Or(z3.Concat(BYTES[1], BYTES[0]) == 0, z3.Concat(BYTES[1], BYTES[0]) == 0xFFFF))
+    assert proved(two.zero() == smt.Or(smt.Concat(BYTES[1], BYTES[0]) == 0, smt.Concat(BYTES[1], BYTES[0]) == 0xFFFF))
     # More than one word's worth, or a bit that counts twice, may be 0 otherwise.
     for more in (words(A) + words(B), words(A).times(3), words(A) + Sum(1), octet(BYTES[0], 0) - octet(BYTES[1], 0)):
-        assert not proved(z3.Not(z3.And(more.zero(), A != 0, A != 0xFFFF, BYTES[0] != 0)))
+        assert not proved(smt.Not(smt.And(more.zero(), A != 0, A != 0xFFFF, BYTES[0] != 0)))
 
 
 def test_sums_are_written_anew_where_symbols_were_replaced() -> None:
     total = words(A, B) - words(C)
-    condition = z3.Or(A == 1, z3.Not(total.zero()))
-    replaced = z3.simplify(z3.substitute(condition, (C, B)))
-    assert proved(again(replaced) == z3.Or(A == 1, z3.Not(z3.Or(A == 0, A == 0xFFFF))))
-    assert proved(again(z3.And(total.zero(), A > 1)) == z3.And(total.zero(), A > 1))
+    condition = smt.Or(A == 1, smt.Not(total.zero()))
+    replaced = smt.simplify(smt.substitute(condition, (C, B)))
+    assert proved(again(replaced) == smt.Or(A == 1, smt.Not(smt.Or(A == 0, A == 0xFFFF))))
+    assert proved(again(smt.And(total.zero(), A > 1)) == smt.And(total.zero(), A > 1))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-import z3
-
+from polysome import smt
 from polysome.prove.case import NF, RECIRCULATION, port_metadata
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.parser import paths
@@ -93,7 +92,7 @@ def common(answers: list[Answer]) -> tuple[Term, ...]:
 
 
 def _id(value: Value) -> object:
-    return ("term", value.get_id()) if isinstance(value, z3.AstRef) else value
+    return ("term", value.get_id()) if isinstance(value, smt.Term) else value
 
 
 @lru_cache(maxsize=1)
@@ -159,15 +158,15 @@ def nf_frame(kind: int) -> tuple[Term, ...]:
         EDITS.byte(12) == high,
         EDITS.byte(13) == low,
         EDITS.byte(KIND) == kind,
-        z3.UGE(EDITS.length, SMALLEST),
+        smt.UGE(EDITS.length, SMALLEST),
     )
 
 
 def edited(first: int, size: int, width: int) -> Term:
     """The value of `width` bits that stands right-aligned in `size` bytes of the edits, from their byte `first` on."""
     joined = [EDITS.byte(CONTENT + first + k) for k in range(size)]
-    whole = joined[0] if size == 1 else z3.Concat(*joined)
-    return z3.simplify(z3.Extract(width - 1, 0, whole))
+    whole = joined[0] if size == 1 else smt.Concat(*joined)
+    return smt.simplify(smt.Extract(width - 1, 0, whole))
 
 
 def contradict(some: frozenset[tuple[int, bool]], others: frozenset[tuple[int, bool]]) -> bool:
@@ -195,7 +194,7 @@ def _literal(condition: Term) -> tuple[int, bool]:
     number = condition.get_id()
     if number not in _LITERALS:
         term, said = condition, True
-        while z3.is_not(term):
+        while smt.is_not(term):
             term, said = term.arg(0), not said
         _LITERALS[number] = (condition, (term.get_id(), said))
     return _LITERALS[number][1]

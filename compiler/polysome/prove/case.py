@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-import z3
-
+from polysome import smt
 from polysome.analysis.layout import ClassLayout
 from polysome.ir import program as ir
 from polysome.p4 import program as pr
@@ -58,8 +57,8 @@ class Case:
     @cached_property
     def own_address(self) -> Term:
         """Is the packet from or to the switch itself (PROTOCOL.md, rule 8)? One without a link header is neither."""
-        mac, there = self.addresses.mac, z3.simplify(Window(self.frame).has(LINK_HEADER))
-        return z3.And(there, z3.Or(z3.simplify(self.bits(0, 48) == mac), z3.simplify(self.bits(48, 48) == mac)))
+        mac, there = self.addresses.mac, smt.simplify(Window(self.frame).has(LINK_HEADER))
+        return smt.And(there, smt.Or(smt.simplify(self.bits(0, 48) == mac), smt.simplify(self.bits(48, 48) == mac)))
 
     def bits(self, at: int, width: int) -> Term:
         """Of the packet: `width` bits from bit `at` on."""
@@ -76,6 +75,6 @@ class Case:
 
 def port_metadata(program: pr.Program, role: int, index: Term | int = 0) -> Term:
     """What the controller has the chip put before a frame that comes in by a port: role, number of the spec's port."""
-    number = z3.BitVecVal(index, 8) if isinstance(index, int) else index
+    number = smt.BitVecVal(index, 8) if isinstance(index, int) else index
     rest = ARCHITECTURES[program.arch].port_metadata - 16
-    return z3.Concat(z3.BitVecVal(role, 8), number, z3.BitVecVal(0, rest))
+    return smt.Concat(smt.BitVecVal(role, 8), number, smt.BitVecVal(0, rest))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
+from polysome import smt
 from polysome.analysis.layout import WIRE, ClassLayout
 from polysome.analysis.relevance import PAYLOAD
 from polysome.p4.types import Bits
@@ -65,7 +64,7 @@ class _Fields:
     def _refuted(self, why: str) -> Result:
         frame = self.seen.case.frame
         return answered(
-            "fields", self.subject, why, frame, (), z3.BoolVal(False), port=self.seen.port, facts=self.facts
+            "fields", self.subject, why, frame, (), smt.BoolVal(False), port=self.seen.port, facts=self.facts
         )
 
     def _copied(self, parked: Parked, most: int) -> Result:
@@ -77,7 +76,7 @@ class _Fields:
                 known = (*parked.passed.conditions[len(parked.passed.path.conditions) :], *copy.conditions)
                 if not copy.lost and not self._numbered(parked.passed, copy):
                     why = "the seq of its fields may be 0, or more than 30 bits"
-                    return self._answered(why, known, z3.BoolVal(False))
+                    return self._answered(why, known, smt.BoolVal(False))
                 for why, wanted in self._all_wanted(copy, parsed):
                     found = self._answered(why, (*known, *parsed.conditions), wanted)
                     if found.status != Status.proved:
@@ -86,7 +85,7 @@ class _Fields:
 
     def _answered(self, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
         frame, port = self.seen.case.frame, self.seen.port
-        if z3.is_true(wanted):
+        if smt.is_true(wanted):
             return Result("fields", self.subject, Status.proved)
         key = (wanted.get_id(), *(c.get_id() for c in known if self.seen.outside.of_packet(c)))
         if key in self.proved:
@@ -107,33 +106,33 @@ class _Fields:
 
     def _wanted(self, copy: Passed, parsed: Parsed) -> Iterator[tuple[str, Term]]:
         if copy.lost:
-            frame = z3.ZeroExt(PLACE - LENGTH, self.seen.case.frame.length)
-            claimed = parsed.claimed if parsed.claimed is not None else z3.BitVecVal(0, PLACE)
-            yield "all of it is there, and its fields do not reach the NF", z3.simplify(z3.ULT(frame, claimed))
+            frame = smt.ZeroExt(PLACE - LENGTH, self.seen.case.frame.length)
+            claimed = parsed.claimed if parsed.claimed is not None else smt.BitVecVal(0, PLACE)
+            yield "all of it is there, and its fields do not reach the NF", smt.simplify(smt.ULT(frame, claimed))
             return
         left = copy.leaves
-        number = z3.simplify(left.byte(CLASS))
-        layout = self.seen.case.layout(number.as_long()) if z3.is_bv_value(number) else None
+        number = smt.simplify(left.byte(CLASS))
+        layout = self.seen.case.layout(number.as_long()) if smt.is_bv_value(number) else None
         if layout is None or not layout.classes >> parsed.number & 1:
-            yield "its frame to the NF does not name its class", z3.BoolVal(False)
+            yield "its frame to the NF does not name its class", smt.BoolVal(False)
             return
-        tag = z3.And(left.byte(KIND) == FIELDS, to_the_nf(self.seen, copy))
-        yield "its tag is wrong, or its frame is not addressed to the NF", z3.simplify(tag)
+        tag = smt.And(left.byte(KIND) == FIELDS, to_the_nf(self.seen, copy))
+        yield "its tag is wrong, or its frame is not addressed to the NF", smt.simplify(tag)
         yield "the NF gets other bytes than those that its program names", _content(left, layout, parsed)
         end = max(WIRE.minimum, CONTENT + layout.fields_size)
         zeros = [left.byte(k) == 0 for k in range(CONTENT + layout.fields_size, end)]
-        yield "behind the fields there are no zeros up to 60 bytes", z3.simplify(z3.And(*zeros))
+        yield "behind the fields there are no zeros up to 60 bytes", smt.simplify(smt.And(*zeros))
         there = end - len(left.prefix) + left.first
-        ends = left.frame.length == there if there > left.first else z3.ULE(left.frame.length, left.first)
-        yield "its frame to the NF ends before or behind the fields", z3.simplify(ends)
+        ends = left.frame.length == there if there > left.first else smt.ULE(left.frame.length, left.first)
+        yield "its frame to the NF ends before or behind the fields", smt.simplify(ends)
 
     def _numbered(self, passed: Passed, copy: Passed) -> bool:
         """Is the tag's seq never 0 or all ones, whichever it was that came before?"""
         left = copy.leaves
-        seq = z3.Concat(*(left.byte(SEQ + k) for k in range(4)))
+        seq = smt.Concat(*(left.byte(SEQ + k) for k in range(4)))
         key = ("seq", *(left.byte(SEQ + k).get_id() for k in range(4)))
         if key not in self.known:
-            wanted = (seq != 0, z3.ULE(seq, LAST_SEQ))
+            wanted = (seq != 0, smt.ULE(seq, LAST_SEQ))
             self.known[key] = NOTHING.against(self._counted(passed, copy), *wanted) is None
         return self.known[key]
 
@@ -143,10 +142,10 @@ class _Fields:
         for access in passed.store.accesses:
             alone = sum(a.register == access.register for a in actions.values()) == 1
             starts = registers[access.register].initial[0] <= LAST_SEQ
-            fits = isinstance(access.result, z3.BitVecRef) and access.result.size() == 32 and "" in access.old
+            fits = isinstance(access.result, smt.Term) and access.result.size() == 32 and "" in access.old
             octets = pieces([(access.result, 32)], 8) if alone and starts and fits else ()
             if octets and all(same(octet, copy.leaves.byte(SEQ + k)) for k, octet in enumerate(octets)):
-                return [z3.ULE(as_term(access.old[""], Bits(32)), LAST_SEQ)]
+                return [smt.ULE(as_term(access.old[""], Bits(32)), LAST_SEQ)]
         return []
 
 
@@ -155,7 +154,7 @@ def _session(passed: Passed, port: Term) -> int | None:
     mirror = passed.store.mirror
     assert mirror is not None
     for ran in passed.store.ran:
-        if isinstance(mirror.session, z3.AstRef) and any(same(arg, mirror.session) for arg in ran.args):
+        if isinstance(mirror.session, smt.Term) and any(same(arg, mirror.session) for arg in ran.args):
             if not same(ran.keys[0], port):
                 return 0
             return _last_key(ran)
@@ -173,7 +172,7 @@ def _content(left: Window, layout: ClassLayout, parsed: Parsed) -> Term:
         placed = parsed.placed.get(piece.instance)
         start = parsed.pos if piece.instance == PAYLOAD else placed.offset if placed is not None else None
         if start is None or (placed is not None and placed.size is None):
-            return z3.BoolVal(False)
+            return smt.BoolVal(False)
         for k in range(piece.length):
             wanted.append(left.byte(CONTENT + piece.offset + k) == parsed.frame.byte(start + piece.first + k))
-    return z3.simplify(z3.And(*wanted))
+    return smt.simplify(smt.And(*wanted))

@@ -9,61 +9,28 @@ class 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
-import z3
-
+from polysome import smt
 from polysome.analysis.layout import ClassLayout
 from polysome.p4.limits import ChipLimits
 from polysome.prove.answers import EDITS, SEQ, Waiting, contradict, edited, literals, reads
-from polysome.prove.case import SERVER, Case, port_metadata
 from polysome.prove.ones import again
 from polysome.prove.outside import Outside
-from polysome.prove.p4.control import Around
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.sums import as_word
-from polysome.prove.park import HEAD, LONGEST, written
+from polysome.prove.park import LONGEST, written
 from polysome.prove.places import is_at
+from polysome.prove.responses import RESPONSE, Merged, Pad, Response, responses
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.apply import Left, leaves
 from polysome.prove.spec.packet import PLACE, Parsed
 from polysome.prove.spec.parse import TooManySizes
-from polysome.prove.traffic import Egress, Parked, Traffic
+from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.verdicts import by_verdict
-from polysome.prove.window import LENGTH, Frame, Term, Window
+from polysome.prove.window import LENGTH, Term
 
-HEADERS = 14 + 20 + 8 + 12 + 4  # of a response: Ethernet, IPv4, UDP, BTH, AETH
 ICRC = 4
 MOST_BEHIND = 3 + ICRC  # behind what the network header claims: of a trailer, and the ICRC
-RESPONSE = Frame("response")
-SLOT_OF = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
-Pad = tuple[int, ...]  # the bytes between a cell's head and the packet
-
-
-@dataclass(frozen=True)
-class Held(Frame):
-    """The packet's bytes as they come back in a response: how many there are is another question."""
-
-    @cached_property
-    def length(self) -> Term:
-        return z3.BitVec("held.length", LENGTH)
-
-
-@dataclass(frozen=True)
-class Merged:
-    """A response that leaves the switch: its pass through ingress, and what leaves egress."""
-
-    pad: Pad
-    passed: Passed
-    out: Passed
-    left: Window
-    conditions: tuple[Term, ...]
-
-    @cached_property
-    def said(self) -> frozenset[tuple[int, bool]]:
-        return literals(self.conditions)
+SLOT_OF = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
 
 
 def merge(seen: Traffic) -> Iterator[Result]:
@@ -73,7 +40,8 @@ def merge(seen: Traffic) -> Iterator[Result]:
     states = reads(seen).waiting
     # What stands before a packet has nothing to do with what waits for it: the first state meets every pad.
     met = [(state, distinct if not n else distinct[:1]) for n, state in enumerate(states)]
-    back = [(state, one) for state, some in met for pad in some for one in responses(seen, state, pad)]
+    parsed = {pad: Response.of(seen.case, pad) for pad in distinct}
+    back = [(state, one) for state, some in met for pad in some for one in responses(seen, state, parsed[pad])]
     sizes = _Sizes(seen)
     for n, (path, of) in enumerate(seen.by_path):
         subject = str(path)
@@ -89,52 +57,6 @@ def merge(seen: Traffic) -> Iterator[Result]:
             yield _Merge(seen, of[0], outcomes, sizes).result(turn, [(s, b) for s, b in back if b.pad in own])
 
 
-def responses(seen: Traffic, state: Waiting, pad: Pad) -> Iterator[Merged]:
-    """All passes of responses to our READs that leave, with the registers as the edits frame left them."""
-    case = seen.case
-    window, known = response(case, pad)
-    onward = Onward(case.p4, case.p4.ingress, Around(elements=state.elements), known)
-    metadata = port_metadata(case.p4, SERVER)
-    walked = paths(case.p4, case.p4.ingress, window, name="back.", metadata=metadata, assumptions=known)
-    for passed in (p for path in walked for p in onward.of(path)):
-        if not passed.lost:
-            for out, left in _through(case, passed, seen.egress):
-                yield Merged(pad, passed, out, left, (*known, *passed.conditions, *out.conditions))
-
-
-def response(case: Case, pad: Pad) -> tuple[Window, tuple[Term, ...]]:
-    """The response to our READ of the packet's cell, behind the pad that was written, and what is known of it.
-
-    It is addressed to us, has the seq of the edits, and its IPv4 length is that of the frame.
-    """
-    seq = [EDITS.byte(SEQ + k) for k in range(4)]
-    headers = [RESPONSE.byte(k) for k in range(HEADERS)]
-    held = Held(case.frame.name)
-    fixed = {12: 0x08, 13: 0x00, 14: 0x45, 23: 17, 36: 4791 >> 8, 37: 4791 & 255, 42: 0x10}
-    fixed |= dict(enumerate(case.addresses.mac.to_bytes(6, "big")))
-    fixed |= dict(enumerate(case.addresses.ip.to_bytes(4, "big"), 30))
-    known = [RESPONSE.byte(k) == value for k, value in fixed.items()]
-    whole = held.length + (HEADERS + HEAD + len(pad) - 14)
-    known += [z3.Concat(headers[16], headers[17]) == whole, z3.ULE(held.length, LONGEST)]
-    return Window(held, (*headers, *seq, *(z3.BitVecVal(byte, 8) for byte in pad))), tuple(known)
-
-
-def _through(case: Case, passed: Passed, egress: Egress) -> Iterator[tuple[Passed, Window]]:
-    """What egress makes of what ingress lets go on. It is walked for what it parses only: the rest it does not see."""
-    window, given = bridged(passed, case.frame, case.chip)
-    given.pop(("eg_intr_md", "pkt_length"))
-    front = Window(Frame("rest"), window.prefix[:_FRONT], 0)
-    for out in egress.passes(front, given):
-        if not out.lost:
-            size = out.path.consumed // 8
-            assert size <= _FRONT, "egress parses more of a packet that leaves than its first bytes"
-            emitted = out.leaves.prefix[: len(out.leaves.prefix) - (len(front.prefix) - size)]
-            yield out, Window(window.frame, (*emitted, *window.prefix[size:]), window.first)
-
-
-_FRONT = 24  # bytes; the bridge header is shorter
-
-
 class _Sizes:
     """Does a response that leaves hold all of its packet, and as much more as the protocol allows?
 
@@ -147,9 +69,9 @@ class _Sizes:
 
     def wanted(self, parsed: Parsed) -> tuple[Term, ...]:
         if parsed.claimed is None:
-            return (z3.BoolVal(False),)
-        held = z3.ZeroExt(PLACE - LENGTH, z3.BitVec("held.length", LENGTH))
-        return z3.UGE(held, parsed.claimed + ICRC), z3.ULE(held, parsed.claimed + MOST_BEHIND)
+            return (smt.BoolVal(False),)
+        held = smt.ZeroExt(PLACE - LENGTH, smt.BitVec("held.length", LENGTH))
+        return smt.UGE(held, parsed.claimed + ICRC), smt.ULE(held, parsed.claimed + MOST_BEHIND)
 
     def proves(self, back: Merged, parsed: Parsed) -> bool:
         """False: not without what else is known of the packet."""
@@ -158,7 +80,7 @@ class _Sizes:
         few = [c for c in back.conditions if self.about_it.of_packet(c)]
         key = (parsed.claimed.get_id(), *(c.get_id() for c in few))
         if key not in self.proved:
-            bounds = (z3.ULE(z3.BitVec("held.length", LENGTH), LONGEST), z3.ULE(parsed.claimed, LONGEST))
+            bounds = (smt.ULE(smt.BitVec("held.length", LENGTH), LONGEST), smt.ULE(parsed.claimed, LONGEST))
             if NOTHING.against((*few, *bounds), *self.wanted(parsed)) is not None:
                 return False
             self.proved.add(key)
@@ -188,25 +110,25 @@ class _Merge:
                     return result
         for state, pad in turn:
             both = ((a.conditions, b.conditions) for a, b in possible if a is state and b.pad == pad)
-            if not any(isinstance(self.facts.against((*a, *b)), z3.ModelRef) for a, b in both):
+            if not any(isinstance(self.facts.against((*a, *b)), smt.Model) for a, b in both):
                 why = f"no response with {len(pad)} bytes of pad leaves"
                 return Result("merge", subject, Status.refuted, why, self._witness())
         return Result("merge", subject, Status.proved)
 
     def _witness(self) -> bytes | None:
         model = self.facts.against(())
-        return self.case.frame.content(model) if isinstance(model, z3.ModelRef) else None
+        return self.case.frame.content(model) if isinstance(model, smt.Model) else None
 
     def _compared(self, state: Waiting, back: Merged) -> Iterator[Result]:
         window, known = back.left, (*state.conditions, *back.conditions)
-        if not z3.is_true(where := by_verdict(back.passed)):
+        if not smt.is_true(where := by_verdict(back.passed)):
             yield self._answer(back, "it does not leave where its verdict says", known, where)
         if (stray := self._stray(state, back)) is not None:
-            yield self._answer(back, f"{stray} takes what no frame of edits put there", known, z3.BoolVal(False))
+            yield self._answer(back, f"{stray} takes what no frame of edits put there", known, smt.BoolVal(False))
         straight = window.frame.name == self.case.frame.name and window.first == len(window.prefix)
         for parsed, lefts in self.parsed:
             if not (straight and self.sizes.proves(back, parsed)):
-                wanted = (z3.BoolVal(straight), *self.sizes.wanted(parsed))
+                wanted = (smt.BoolVal(straight), *self.sizes.wanted(parsed))
                 yield self._answer(back, "what leaves has another length", (*known, *parsed.conditions), *wanted)
             for left in lefts if straight else ():
                 yield from self._headers(back, left, (*known, *parsed.conditions, *left.conditions))
@@ -225,7 +147,7 @@ class _Merge:
         # Sums are hard for the solver, and many cases of a checksum cannot be on this path.
         if key in self.same or self.facts.against(few) is None:
             return
-        wanted = [eased(w) for w in differences(back, left, self.case.chip) if not z3.is_true(w)]
+        wanted = [eased(w) for w in differences(back, left, self.case.chip) if not smt.is_true(w)]
         if any(self.facts.against(few, one) is not None for one in wanted):
             for one in wanted:
                 yield self._answer(back, "what leaves is not what the spec makes of the packet", known, one)
@@ -258,10 +180,10 @@ def differences(back: Merged, left: Left, chip: ChipLimits) -> Iterator[Term]:
     k, end = 0, max(len(window.prefix), max(touched, default=-1) + 1)
     while k < end:
         if k in left.words:
-            yield z3.simplify(as_word(window.byte(k), window.byte(k + 1), sums, chip).equals(left.words[k]))
+            yield smt.simplify(as_word(window.byte(k), window.byte(k + 1), sums, chip).equals(left.words[k]))
             k += 2
         else:
-            yield z3.simplify(window.byte(k) == left.byte(k))
+            yield smt.simplify(window.byte(k) == left.byte(k))
             k += 1
 
 
@@ -270,7 +192,7 @@ def eased(wanted: Term) -> Term:
 
     The solver does not see that sums over equal bytes are equal.
     """
-    if not z3.is_or(wanted):
+    if not smt.is_or(wanted):
         return wanted
     apart, left = [], list(wanted.children())
     while left:
@@ -279,14 +201,14 @@ def eased(wanted: Term) -> Term:
             break
         one, other = part.arg(0).children()
         apart.append(part)
-        left = [z3.simplify(z3.substitute(p, (one, other))) for p in left if p is not part]
-    return z3.Or(*apart, *(again(p) for p in left))
+        left = [smt.simplify(smt.substitute(p, (one, other))) for p in left if p is not part]
+    return smt.Or(*apart, *(again(p) for p in left))
 
 
 def _differ(e: Term) -> bool:
     """Does it say that a symbol is not equal to another?"""
-    return z3.is_not(e) and z3.is_eq(e.arg(0)) and all(_is_symbol(part) for part in e.arg(0).children())
+    return smt.is_not(e) and smt.is_eq(e.arg(0)) and all(_is_symbol(part) for part in e.arg(0).children())
 
 
 def _is_symbol(e: Term) -> bool:
-    return z3.is_bv(e) and z3.is_const(e) and not z3.is_bv_value(e)
+    return smt.is_bv(e) and smt.is_symbol(e)

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-import z3
-
+from polysome import smt
 from polysome.prove.window import Term
 
 MODULUS = 0xFFFF
@@ -56,12 +55,12 @@ class Sum:
     def zero(self) -> Term:
         """Is it congruent to 0? A constant if all cancels; else a condition over integers."""
         if not self.bits:
-            return z3.BoolVal(self.constant == 0)
+            return smt.BoolVal(self.constant == 0)
         if (word := self._word()) is not None:
-            return word == 0 if word.size() < 16 else z3.Or(word == 0, word == ONES)
-        total: Term = z3.IntVal(_small(self.constant))
+            return word == 0 if word.size() < 16 else smt.Or(word == 0, word == ONES)
+        total: Term = smt.IntVal(_small(self.constant))
         for part, coefficient in self._parts():
-            total = total + _small(coefficient) * z3.BV2Int(part)
+            total = total + _small(coefficient) * smt.BV2Int(part)
         return total % MODULUS == 0
 
     def equals(self, other: Sum) -> Term:
@@ -74,9 +73,9 @@ class Sum:
             by_weight = {sign * c % MODULUS: bit for bit, c in self.bits.items()}
             if self.constant == 0 and len(by_weight) == len(self.bits) and all(w.bit_count() == 1 for w in by_weight):
                 bits = [
-                    z3.Extract(k, k, self.terms[name]) for name, k in (by_weight[w] for w in sorted(by_weight)[::-1])
+                    smt.Extract(k, k, self.terms[name]) for name, k in (by_weight[w] for w in sorted(by_weight)[::-1])
                 ]
-                return z3.simplify(z3.Concat(*bits) if len(bits) > 1 else bits[0])
+                return smt.simplify(smt.Concat(*bits) if len(bits) > 1 else bits[0])
         return None
 
     def _parts(self) -> Iterator[tuple[Term, int]]:
@@ -88,7 +87,7 @@ class Sum:
             while left.get((name, high)) == c:
                 del left[name, high]
                 high, c = high + 1, 2 * c % MODULUS
-            yield z3.Extract(high - 1, low, self.terms[name]), coefficient
+            yield smt.Extract(high - 1, low, self.terms[name]), coefficient
 
 
 def words(*items: Term | int) -> Sum:
@@ -106,25 +105,25 @@ def octet(item: Term, at: int) -> Sum:
 
 def again(term: Term) -> Term:
     """A condition with each `Sum.zero()` in it written anew: what cancels since symbols were replaced is left out."""
-    if z3.is_eq(term) and z3.is_app_of(term.arg(0), z3.Z3_OP_MOD) and z3.is_int_value(term.arg(1)):
+    if smt.is_eq(term) and smt.is_app_of(term.arg(0), smt.MOD) and smt.is_int_value(term.arg(1)):
         total, modulus = term.arg(0).children()
-        if z3.is_int_value(modulus) and modulus.as_long() == MODULUS and term.arg(1).as_long() == 0:
+        if smt.is_int_value(modulus) and modulus.as_long() == MODULUS and term.arg(1).as_long() == 0:
             return _linear(total).zero()
-    if z3.is_bool(term) and term.num_args():
-        return term.decl()(*(again(part) if z3.is_bool(part) else part for part in term.children()))
+    if smt.is_bool(term) and term.num_args():
+        return term.with_children([again(part) if smt.is_bool(part) else part for part in term.children()])
     return term
 
 
 def _linear(total: Term) -> Sum:
     """A sum of integers that are bit vectors, with coefficients."""
-    if z3.is_int_value(total):
+    if smt.is_int_value(total):
         return Sum(total.as_long() % MODULUS)
-    if z3.is_app_of(total, z3.Z3_OP_BV2INT):
+    if smt.is_app_of(total, smt.BV2INT):
         return _weighted(total.arg(0), 1)
-    if z3.is_add(total):
+    if smt.is_app_of(total, smt.ADD):
         parts = [_linear(part) for part in total.children()]
         return sum(parts[1:], parts[0])
-    assert z3.is_mul(total) and z3.is_int_value(total.arg(0)), total
+    assert smt.is_app_of(total, smt.MUL) and smt.is_int_value(total.arg(0)), total
     return _linear(total.arg(1)).times(total.arg(0).as_long())
 
 
@@ -133,14 +132,14 @@ def _weighted(item: Term, weight: int) -> Sum:
     constant = 0
     bits: dict[_Bit, int] = {}
     terms: dict[int, Term] = {}
-    for piece, shift in _pieces(z3.simplify(item), 0):
+    for piece, shift in _pieces(smt.simplify(item), 0):
         scale = weight * pow(2, shift, MODULUS) % MODULUS
-        if z3.is_bv_value(piece):
+        if smt.is_bv_value(piece):
             constant += scale * piece.as_long()
             continue
         base, low = piece, 0
-        if z3.is_app_of(piece, z3.Z3_OP_EXTRACT):
-            base, low = piece.arg(0), piece.params()[1]
+        if smt.is_app_of(piece, smt.EXTRACT):
+            base, low = piece.arg(0), piece.parameter(1)
         terms[base.get_id()] = base
         for k in range(piece.size()):
             _put(bits, (base.get_id(), low + k), scale * pow(2, k, MODULUS))
@@ -157,7 +156,7 @@ def _put(bits: dict[_Bit, int], bit: _Bit, coefficient: int) -> None:
 
 def _pieces(item: Term, shift: int) -> Iterator[tuple[Term, int]]:
     """What a term is concatenated of, last first, each with the number of bits behind it."""
-    if z3.is_app_of(item, z3.Z3_OP_CONCAT):
+    if smt.is_app_of(item, smt.CONCAT):
         for child in reversed(item.children()):
             yield from _pieces(child, shift)
             shift += child.size()
@@ -180,30 +179,30 @@ class Word:
     @staticmethod
     def of(term: Term) -> Word:
         """A 16-bit term."""
-        term = z3.simplify(term)
-        return Word(words(term), z3.simplify(term == ONES))
+        term = smt.simplify(term)
+        return Word(words(term), smt.simplify(term == ONES))
 
     def __invert__(self) -> Word:
         """Its complement: ffff minus it."""
-        return Word(-self.sum, z3.simplify(z3.Not(self.ones)))
+        return Word(-self.sum, smt.simplify(smt.Not(self.ones)))
 
     def equals(self, other: Word) -> Term:
         """Are the two the same number?"""
-        same = z3.simplify(self.ones == other.ones)
+        same = smt.simplify(self.ones == other.ones)
         congruent = self.sum.equals(other.sum)
-        if z3.is_true(same) or z3.is_false(congruent):
+        if smt.is_true(same) or smt.is_false(congruent):
             return congruent
-        which = z3.Or(same, z3.Not(self.sum.zero()))
-        return which if z3.is_true(congruent) else z3.And(congruent, which)
+        which = smt.Or(same, smt.Not(self.sum.zero()))
+        return which if smt.is_true(congruent) else smt.And(congruent, which)
 
     def obligations(self, other: Word) -> Iterable[Term]:
         """Two conditions that together say `equals`: the same class, and in class 0 the same zero."""
-        return (self.sum.equals(other.sum), z3.Or(self.ones == other.ones, z3.Not(self.sum.zero())))
+        return (self.sum.equals(other.sum), smt.Or(self.ones == other.ones, smt.Not(self.sum.zero())))
 
 
 def folded(total: Sum, nothing: Term) -> Word:
     """Words added with end-around carry: 0000 only if `nothing` (all of them are 0000), else class 0 is ffff."""
-    return Word(total, z3.simplify(z3.Not(nothing)))
+    return Word(total, smt.simplify(smt.Not(nothing)))
 
 
 def added(items: Iterable[Term | Word]) -> Word:
@@ -212,14 +211,14 @@ def added(items: Iterable[Term | Word]) -> Word:
     for item in items:
         if isinstance(item, Word):
             total = total + item.sum
-            something.append(z3.Or(item.ones, z3.Not(item.sum.zero())))
+            something.append(smt.Or(item.ones, smt.Not(item.sum.zero())))
         else:
             total = total + words(item)
             something.append(item != 0)
-    return folded(total, z3.Not(z3.Or(*something)) if something else z3.BoolVal(True))
+    return folded(total, smt.Not(smt.Or(*something)) if something else smt.BoolVal(True))
 
 
 def updated(old: Term | Word, difference: Sum) -> Word:
     """RFC 1624, equation 3, as LANGUAGE.md L10.2 has it: `old` minus the difference, never ffff."""
     before = old if isinstance(old, Word) else Word.of(old)
-    return Word(before.sum - difference, z3.BoolVal(False))
+    return Word(before.sum - difference, smt.BoolVal(False))

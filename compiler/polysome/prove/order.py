@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.ir import types as t
 from polysome.prove.case import Case
 from polysome.prove.p4.parser import Path
@@ -44,10 +43,10 @@ def _kinds(seen: Traffic) -> Iterator[_Alike]:
     for path, passes in seen.by_path:
         for (over, algorithm, some), outcome in product(_hashed(path, passes), seen.outcomes(path)):
             order_class = _simplified(outcome.value(seen.case.program.schedule.cls))
-            condition = z3.And(*path.conditions, *some, *outcome.conditions, *_not_mapped(outcome))
+            condition = smt.And(*path.conditions, *some, *outcome.conditions, *_not_mapped(outcome))
             key = (algorithm, *(b.get_id() for b in over), *_ids(order_class))
             if key in found:
-                found[key].condition = z3.Or(found[key].condition, condition)
+                found[key].condition = smt.Or(found[key].condition, condition)
             else:
                 found[key] = _Alike(algorithm, over, order_class, seen.case.headers(outcome.path), condition)
     yield from found.values()
@@ -61,16 +60,16 @@ def _hashed(path: Path, passes: tuple[Parked, ...]) -> list[tuple[tuple[Term, ..
         over = tuple(byte for h in hashed for byte in h.over)
         algorithm = ",".join(h.algorithm for h in hashed)
         same = found.setdefault((algorithm, *(b.get_id() for b in over)), (over, algorithm, []))
-        same[2].append(z3.And(*parked.passed.conditions[len(path.conditions) :]))
+        same[2].append(smt.And(*parked.passed.conditions[len(path.conditions) :]))
     alone = len(found) == 1
-    return [(over, algorithm, () if alone else (z3.Or(*some),)) for over, algorithm, some in found.values()]
+    return [(over, algorithm, () if alone else (smt.Or(*some),)) for over, algorithm, some in found.values()]
 
 
 def _not_mapped(outcome: Parsed) -> list[Term]:
     """No IPv6 address of the packet is an IPv4-mapped one: such a packet is of the same order class as an IPv4 one."""
     parser = outcome.program.parser
     return [
-        z3.Extract(127, 32, outcome.field(i, f)) != 0xFFFF
+        smt.Extract(127, 32, outcome.field(i, f)) != 0xFFFF
         for i in outcome.path
         for f, field in enumerate(parser.instances[i].header.fields)
         if field.type == t.IPV6
@@ -80,7 +79,7 @@ def _not_mapped(outcome: Parsed) -> list[Term]:
 def _simplified(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_simplified(item) for item in value)
-    return z3.simplify(value) if isinstance(value, z3.ExprRef) else value
+    return smt.simplify(value) if isinstance(value, smt.Term) else value
 
 
 def _ids(value: Any) -> Iterator[object]:
@@ -88,7 +87,7 @@ def _ids(value: Any) -> Iterator[object]:
         for item in value:
             yield from _ids(item)
     else:
-        yield value.get_id() if isinstance(value, z3.ExprRef) else id(value)
+        yield value.get_id() if isinstance(value, smt.Term) else id(value)
 
 
 def _same_bucket(case: Case, one: _Alike, other: _Alike) -> Result:
@@ -99,7 +98,7 @@ def _same_bucket(case: Case, one: _Alike, other: _Alike) -> Result:
     def second(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(second(item) for item in value)
-        return z3.substitute(value, *renamed) if isinstance(value, z3.ExprRef) else value
+        return smt.substitute(value, *renamed) if isinstance(value, smt.Term) else value
 
     alike = (one.algorithm, len(one.hashed)) == (other.algorithm, len(other.hashed))
     same = conj(*(a == second(b) for a, b in zip(one.hashed, other.hashed, strict=True))) if alike else FALSE

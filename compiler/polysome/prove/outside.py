@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import z3
-
 from polysome.prove.window import Frame, Term
 
 
@@ -23,7 +21,7 @@ class Outside:
             if term.num_args():
                 depends = any(self.of_packet(child) for child in term.children())
             else:
-                depends = term.decl().kind() == z3.Z3_OP_UNINTERPRETED and self._named(term.decl().name())
+                depends = self._named(term.name)
             found = self._known[term.get_id()] = (term, depends)
         return found[1]
 

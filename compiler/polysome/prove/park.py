@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-import z3
-
+from polysome import smt
 from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, literals, reads
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import NOTHING, Result, Status, answered
@@ -77,7 +76,7 @@ def shape(parked: Parked) -> Shape:
     names: dict[int, Term] = {}
 
     def symbol(byte: Term) -> Term:
-        return byte if z3.is_bv_value(byte) else names.setdefault(byte.get_id(), z3.BitVec(f"known[{len(names)}]", 8))
+        return byte if smt.is_bv_value(byte) else names.setdefault(byte.get_id(), smt.BitVec(f"known[{len(names)}]", 8))
 
     said = [parked.copy.leaves.byte(k) for k in range(SEQ, SIZE + 2)]
     prefix = tuple(symbol(byte) for byte in window.prefix)
@@ -118,7 +117,7 @@ def written(seen: Traffic) -> Writes:
 
 def writes(seen: Traffic, of: Shape) -> Iterator[Written | Unwritten]:
     """What becomes of it; the WRITEs that a packet may become: of those that differ in their addresses only, one."""
-    length = seen.case.frame.length + z3.BitVecVal(seen.case.chip.length_extra, LENGTH)
+    length = seen.case.frame.length + smt.BitVecVal(seen.case.chip.length_extra, LENGTH)
     known = set()
     for out in seen.egress.passes(of.window, {("eg_intr_md", "pkt_length"): length}):
         if out.lost or known_byte(out.leaves, OPCODE) != WRITE:
@@ -160,14 +159,14 @@ class _Park:
         for parked in passes:
             if parked.passed.lost:
                 why = "its fields go to the NF, and the packet is lost"
-                result = self._answered(subject, why, parked.conditions, z3.BoolVal(False))
+                result = self._answered(subject, why, parked.conditions, smt.BoolVal(False))
                 if result.status != Status.proved:
                     return result
             length = [parked.copy.leaves.byte(k) for k in (SIZE, SIZE + 1)]
-            claimed, key = z3.Concat(*length), tuple(byte.get_id() for byte in length)
+            claimed, key = smt.Concat(*length), tuple(byte.get_id() for byte in length)
             if key not in lengths:
                 lengths[key] = claimed
-                result = self._answered(subject, _TOO_LONG, conditions, z3.ULE(claimed, LONGEST))
+                result = self._answered(subject, _TOO_LONG, conditions, smt.ULE(claimed, LONGEST))
                 if result.status != Status.proved:
                     return result
                 if any(self._refused(conditions, claimed, passed) for passed in self.refused):
@@ -190,7 +189,7 @@ class _Park:
     def _refused(self, conditions: tuple[Term, ...], claimed: Term, passed: Passed) -> bool:
         """Can edits with this length be dropped, of the first packet on the first queue pair?"""
         tag = [EDITS.byte(SEQ + k) == int(k == 3) for k in range(SIZE - SEQ)]
-        length = z3.And(z3.Concat(EDITS.byte(SIZE), EDITS.byte(SIZE + 1)) == claimed, z3.UGE(EDITS.length, ENOUGH))
+        length = smt.And(smt.Concat(EDITS.byte(SIZE), EDITS.byte(SIZE + 1)) == claimed, smt.UGE(EDITS.length, ENOUGH))
         return NOTHING.against((*conditions, *passed.conditions, *tag, length)) is not None
 
     def _unwritten(self, subject: str, of: Shape, lost: Unwritten) -> Result:
@@ -198,11 +197,11 @@ class _Park:
         key = (id(lost),)
         if key in self.proved:
             return Result("park", subject, Status.proved)
-        length, claimed = self.case.frame.length, z3.Concat(*of.tag[SIZE - SEQ :])
-        bounds = (z3.ULE(length, LONGEST), z3.ULE(claimed, LONGEST))
-        right = z3.Or(z3.ULT(length, claimed), z3.UGT(length, self.case.cell - MOST_BEFORE))
+        length, claimed = self.case.frame.length, smt.Concat(*of.tag[SIZE - SEQ :])
+        bounds = (smt.ULE(length, LONGEST), smt.ULE(claimed, LONGEST))
+        right = smt.Or(smt.ULT(length, claimed), smt.UGT(length, self.case.cell - MOST_BEFORE))
         why = "a packet that is all there is not written" if lost.out.lost else "a packet goes to a server as it is"
-        wanted = right if lost.out.lost else z3.BoolVal(False)
+        wanted = right if lost.out.lost else smt.BoolVal(False)
         result = self._answered(subject, why, (*lost.out.conditions, *bounds), wanted)
         if result.status == Status.proved:
             self.proved.add(key)
@@ -215,7 +214,7 @@ class _Park:
             if key in self.proved:
                 continue
             linked = [EDITS.byte(SEQ + k) == byte for k, byte in enumerate(of.tag)]
-            bounds = (z3.ULE(self.case.frame.length, LONGEST), z3.ULE(z3.Concat(*of.tag[SIZE - SEQ :]), LONGEST))
+            bounds = (smt.ULE(self.case.frame.length, LONGEST), smt.ULE(smt.Concat(*of.tag[SIZE - SEQ :]), LONGEST))
             known = (*written.out.conditions, *read.conditions, *linked, *bounds)
             for why, one in self._agree(written, list(of.tag), read):
                 result = self._answered(subject, why, known, one)
@@ -229,36 +228,36 @@ class _Park:
 
     def _agree(self, written: Written, tag: list[Term], read: Answer) -> Iterator[tuple[str, Term]]:
         """What must hold of a WRITE and a READ; in words what it means if it does not."""
-        yield "the packet is not written whole", z3.BoolVal(written.pad is not None)
+        yield "the packet is not written whole", smt.BoolVal(written.pad is not None)
         if written.pad is None:
             return
         wrote, asks, size = written.window, read.read.leaves, self.case.cell
-        at, claimed = _wide(wrote, ADDRESS, 8), z3.Concat(z3.BitVecVal(0, WIDE - 16), *tag[SIZE - SEQ :])
-        frame = z3.ZeroExt(WIDE - 16, self.case.frame.length)
+        at, claimed = _wide(wrote, ADDRESS, 8), smt.Concat(smt.BitVecVal(0, WIDE - 16), *tag[SIZE - SEQ :])
+        frame = smt.ZeroExt(WIDE - 16, self.case.frame.length)
         count, asked = _wide(wrote, LENGTH_AT, 4), _wide(asks, LENGTH_AT, 4)
         before = HEAD + len(written.pad)
         zeros = (len(written.pad), *(0 for _ in written.pad[1:]))
-        yield "the pad is not its length, then zeros", z3.BoolVal(written.pad == zeros)
-        yield "WRITE and READ are of different cells", z3.simplify(at == _wide(asks, ADDRESS, 8))
-        yield "the cell does not begin at a multiple of its size", z3.simplify(at & (size - 1) == 0)
-        yield "the cell is not in the region", z3.simplify(z3.ULT(at, self.case.cells * size))
-        yield "the WRITE's length is not that of its cell", z3.simplify(count == frame + before)
-        yield "the WRITE's length is no multiple of 4", z3.simplify(z3.Extract(1, 0, count) == 0)
-        yield "the WRITE goes beyond its cell", z3.simplify(z3.ULE(count, size))
-        yield "a frame is written that is shorter than it claims", z3.simplify(z3.ULE(claimed, frame))
-        yield "the cell's head is not 0:2 seq:30", z3.simplify(z3.Concat(*written.before[:HEAD]) == _wide_of(tag[:4]))
-        yield "the READ's length is no multiple of 4", z3.simplify(z3.Extract(1, 0, asked) == 0)
-        yield "the READ asks for more than the WRITE wrote", z3.simplify(z3.ULE(asked, count))
-        yield "the READ does not ask for all of the packet", z3.simplify(z3.UGE(asked, claimed + before))
+        yield "the pad is not its length, then zeros", smt.BoolVal(written.pad == zeros)
+        yield "WRITE and READ are of different cells", smt.simplify(at == _wide(asks, ADDRESS, 8))
+        yield "the cell does not begin at a multiple of its size", smt.simplify(at & (size - 1) == 0)
+        yield "the cell is not in the region", smt.simplify(smt.ULT(at, self.case.cells * size))
+        yield "the WRITE's length is not that of its cell", smt.simplify(count == frame + before)
+        yield "the WRITE's length is no multiple of 4", smt.simplify(smt.Extract(1, 0, count) == 0)
+        yield "the WRITE goes beyond its cell", smt.simplify(smt.ULE(count, size))
+        yield "a frame is written that is shorter than it claims", smt.simplify(smt.ULE(claimed, frame))
+        yield "the cell's head is not 0:2 seq:30", smt.simplify(smt.Concat(*written.before[:HEAD]) == _wide_of(tag[:4]))
+        yield "the READ's length is no multiple of 4", smt.simplify(smt.Extract(1, 0, asked) == 0)
+        yield "the READ asks for more than the WRITE wrote", smt.simplify(smt.ULE(asked, count))
+        yield "the READ does not ask for all of the packet", smt.simplify(smt.UGE(asked, claimed + before))
         yield "the WRITE's IPv4 or UDP length is wrong", _lengths(wrote, count)
-        yield "the READ's IPv4 or UDP length is wrong", _lengths(asks, z3.BitVecVal(0, WIDE))
+        yield "the READ's IPv4 or UDP length is wrong", _lengths(asks, smt.BitVecVal(0, WIDE))
 
 
 def _lengths(request: Window, moved: Term) -> Term:
     """IPv4 and UDP count what follows them, the ICRC too."""
     total, udp = _wide(request, TOTAL_LENGTH, 2), _wide(request, UDP_LENGTH, 2)
-    data = z3.Extract(15, 0, moved)
-    return z3.simplify(z3.And(total == data + 60, udp == data + 40))
+    data = smt.Extract(15, 0, moved)
+    return smt.simplify(smt.And(total == data + 60, udp == data + 40))
 
 
 def _wide(window: Window, first: int, count: int) -> Term:
@@ -266,4 +265,4 @@ def _wide(window: Window, first: int, count: int) -> Term:
 
 
 def _wide_of(octets: Sequence[Term]) -> Term:
-    return z3.Concat(*octets)
+    return smt.Concat(*octets)

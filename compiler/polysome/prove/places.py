@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import z3
-
+from polysome import smt
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.store import Access
 from polysome.prove.window import Term
@@ -40,10 +39,10 @@ def _kind(index: Term, pair: Term, seq: Term) -> str | None:
 
 def is_at(index: Value, number: Term) -> bool:
     """Is it the place of the queue pair, or of the seq, with this number?"""
-    return isinstance(index, z3.BitVecRef) and _ends_with(number, index)
+    return isinstance(index, smt.Term) and _ends_with(number, index)
 
 
 def _ends_with(number: Term, index: Term) -> bool:
     if index.size() > number.size():
         return False
-    return bool(z3.is_true(z3.simplify(index == z3.Extract(index.size() - 1, 0, number))))
+    return bool(smt.is_true(smt.simplify(index == smt.Extract(index.size() - 1, 0, number))))

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-import z3
-
+from polysome import smt
 from polysome.p4.types import Bits
 from polysome.prove.answers import EDITS, SEQ, SMALLEST, Answer, reads
 from polysome.prove.ones import added
@@ -48,10 +47,10 @@ def requests(seen: Traffic) -> Iterator[Result]:
     """One result for each path that parks packets, one for each pass of an edits frame that becomes a READ."""
     prover = _Requests(seen)
     for path, passes in seen.by_path:
-        asked = [(one.out, z3.Concat(*of.tag[PAIR])) for of, one in written(seen).of(passes)]
+        asked = [(one.out, smt.Concat(*of.tag[PAIR])) for of, one in written(seen).of(passes)]
         result = prover.result(str(path), asked)
         yield result if result.status != Status.proved else prover.sent(str(path), passes)
-    pair = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(6)[PAIR]))
+    pair = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(6)[PAIR]))
     for answer in reads(seen).answers:
         result = prover.result(str(answer.passed.path), [(answer.read, pair)])
         result = result if result.status != Status.proved else prover.asked(answer, pair)
@@ -88,7 +87,7 @@ class _Requests:
     def sent(self, subject: str, passes: tuple[Parked, ...]) -> Result:
         """Do WRITEs go to the port of their queue pair, as the bucket says?"""
         for parked in passes:
-            pair = z3.simplify(parked.copy.leaves.number(SEQ + PAIR.start, 2))
+            pair = smt.simplify(parked.copy.leaves.number(SEQ + PAIR.start, 2))
             why = "it is parked on a queue pair that may be down"
             result = self._answered(subject, why, parked.conditions, _up(parked, pair))
             if result.status != Status.proved:
@@ -98,7 +97,7 @@ class _Requests:
                 both = [(given[name], given[port]) for name, port in PORTS.items()]
                 if not any(same(one, pair) and same(port, parked.passed.port) for one, port in both):
                     why = "a WRITE goes to another port than that of its queue pair"
-                    result = self._answered(subject, why, parked.conditions, z3.BoolVal(False))
+                    result = self._answered(subject, why, parked.conditions, smt.BoolVal(False))
                     if result.status != Status.proved:
                         return result
         return Result("requests", subject, Status.proved)
@@ -117,19 +116,19 @@ class _Requests:
         alone = len(left.prefix) == REQUEST and left.first >= SMALLEST
         if not alone:
             why, said = "something of the NF's frame is left behind a READ", []
-        return self._answered(str(answer.passed.path), why, answer.conditions, z3.Or(*said))
+        return self._answered(str(answer.passed.path), why, answer.conditions, smt.Or(*said))
 
     def at_its_place(self, answer: Answer, pair: Term) -> Result:
         """Does it touch only elements of its queue pair, its slot, and what there is once?"""
-        seq = z3.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
+        seq = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
         for access in (*answer.accesses, *answer.read.store.accesses):
             if not self.places.fits(access, pair, seq):
                 why = f"{access.action} is not at its queue pair's place, or its slot's"
-                return self._answered(str(answer.passed.path), why, answer.conditions, z3.BoolVal(False))
+                return self._answered(str(answer.passed.path), why, answer.conditions, smt.BoolVal(False))
         return Result("requests", str(answer.passed.path), Status.proved)
 
     def _answered(self, subject: str, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
-        return answered("requests", subject, why, self.seen.case.frame, known, z3.simplify(wanted))
+        return answered("requests", subject, why, self.seen.case.frame, known, smt.simplify(wanted))
 
     def _parameters(self, passed: Passed) -> dict[str, Value]:
         """What tables gave, by the names of the actions' parameters."""
@@ -157,13 +156,13 @@ class _Requests:
         accesses = [v for a in out.store.accesses for v in (a.index, *a.old.values(), *a.new.values())]
         sums = [w for name in sorted(out.store.sums) for w in out.store.sums[name].words]
         terms = [*out.leaves.prefix[:70], pair, *keys, *accesses, *sums]
-        return tuple(t.get_id() if isinstance(t, z3.AstRef) else t for t in terms)
+        return tuple(t.get_id() if isinstance(t, smt.Term) else t for t in terms)
 
     def _wanted(self, out: Passed, pair: Term, said: dict[str, tuple[Value, Value]]) -> Iterator[tuple[str, Term]]:
         case, left = self.seen.case, out.leaves
         for at, octets in CONSTANT.items():
             there = [left.byte(at + k) == octet for k, octet in enumerate(octets)]
-            yield f"a request's bytes from {at} on are not {octets.hex()}", z3.And(*there)
+            yield f"a request's bytes from {at} on are not {octets.hex()}", smt.And(*there)
         yield "a request is not from the switch's MAC", left.number(6, 6) == case.addresses.mac
         yield "a request is not from the switch's IP", left.number(26, 4) == case.addresses.ip
         for name, (at, size) in (SERVER | REMOTE).items():
@@ -175,7 +174,7 @@ class _Requests:
         for name in REMOTE:
             yield "a request has what the controller says of another queue pair", _equal(said[name][1], pair)
         yield "a request's PSN is not the next of its queue pair", self._next(out, pair)
-        over = [z3.Concat(left.byte(k), left.byte(k + 1)) for k in IPV4 if k != CHECKSUM]
+        over = [smt.Concat(left.byte(k), left.byte(k + 1)) for k in IPV4 if k != CHECKSUM]
         checksum = as_word(left.byte(CHECKSUM), left.byte(CHECKSUM + 1), out.store.sums, case.chip)
         yield "a request's IPv4 checksum is wrong", checksum.equals(~added(over))
 
@@ -184,10 +183,10 @@ class _Requests:
         psn = out.leaves.number(PSN, 3)
         for access in out.store.accesses:
             old, new, at = access.old.get(""), access.new.get(""), access.index
-            if isinstance(old, z3.BitVecRef) and isinstance(at, z3.BitVecRef) and old.size() >= 24:
-                index = at == z3.Extract(at.size() - 1, 0, pair) if at.size() <= pair.size() else z3.BoolVal(False)
-                return z3.And(psn == z3.Extract(23, 0, old), as_term(new, Bits(old.size())) == old + 1, index)
-        return z3.BoolVal(False)
+            if isinstance(old, smt.Term) and isinstance(at, smt.Term) and old.size() >= 24:
+                index = at == smt.Extract(at.size() - 1, 0, pair) if at.size() <= pair.size() else smt.BoolVal(False)
+                return smt.And(psn == smt.Extract(23, 0, old), as_term(new, Bits(old.size())) == old + 1, index)
+        return smt.BoolVal(False)
 
 
 def _up(parked: Parked, pair: Term) -> Term:
@@ -195,16 +194,16 @@ def _up(parked: Parked, pair: Term) -> Term:
     said = [
         access.old[""] != 0
         for access in parked.passed.store.accesses
-        if isinstance(access.old.get(""), z3.BitVecRef) and is_at(access.index, pair)
+        if isinstance(access.old.get(""), smt.Term) and is_at(access.index, pair)
     ]
-    return z3.Or(*said)
+    return smt.Or(*said)
 
 
 def _size(value: Value) -> int:
-    return int(value.size()) if isinstance(value, z3.BitVecRef) else 0
+    return int(value.size()) if isinstance(value, smt.Term) else 0
 
 
 def _equal(one: Value, other: Value) -> Term:
     if isinstance(one, int) and isinstance(other, int):
-        return z3.BoolVal(one == other)
+        return smt.BoolVal(one == other)
     return one == other

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-import z3
-
+from polysome import smt
 from polysome.prove.window import Frame, Term
 
 PATIENCE = 20_000  # ms that one question may take
@@ -40,11 +39,11 @@ class Facts:
     """What is assumed, for many questions."""
 
     def __init__(self, *assumed: Term) -> None:
-        self._solver = z3.Solver()  # for questions that differ little, faster than one for bit vectors alone
-        self._solver.set("timeout", PATIENCE)
+        self._solver = smt.Solver()  # for questions that differ little, faster than one for bit vectors alone
+        self._solver.patience(PATIENCE)
         self._solver.add(*assumed)
 
-    def against(self, more: Iterable[Term], *wanted: Term) -> z3.ModelRef | bool | None:
+    def against(self, more: Iterable[Term], *wanted: Term) -> smt.Model | bool | None:
         """A model of what is assumed, and more, in which not all of `wanted` hold.
 
         None if there is none; False if time ran out.
@@ -53,11 +52,11 @@ class Facts:
         try:
             self._solver.add(*more)
             if wanted:
-                self._solver.add(z3.Not(z3.And(*wanted)))
+                self._solver.add(smt.Not(smt.And(*wanted)))
             found = self._solver.check()
-            if found == z3.unsat:
+            if found == smt.unsat:
                 return None
-            return self._solver.model() if found == z3.sat else False
+            return self._solver.model() if found == smt.sat else False
         finally:
             self._solver.pop()
 
@@ -89,18 +88,18 @@ class _Parts:
         return bool(self.all_of) and all(part.in_all(known) for part in self.all_of)
 
 
-_TRUE, _FALSE = _Parts(z3.BoolVal(True)), _Parts(z3.BoolVal(False))
+_TRUE, _FALSE = _Parts(smt.BoolVal(True)), _Parts(smt.BoolVal(False))
 _PARTS: dict[int, _Parts] = {part.number: part for part in (_TRUE, _FALSE)}
 
 
 def _parts(term: Term) -> _Parts:
     number = term.get_id()
     if number not in _PARTS:
-        opposite = z3.is_not(term)
+        opposite = smt.is_not(term)
         inner = term.arg(0) if opposite else term
-        both = z3.is_or(inner) or z3.is_and(inner)
-        parts = tuple(_parts(z3.Not(t) if opposite else t) for t in inner.children()) if both else ()
-        of_any = both and z3.is_or(inner) != opposite
+        both = smt.is_or(inner) or smt.is_and(inner)
+        parts = tuple(_parts(smt.Not(t) if opposite else t) for t in inner.children()) if both else ()
+        of_any = both and smt.is_or(inner) != opposite
         _PARTS[number] = _Parts(term, parts if of_any else (), () if of_any else parts)
     return _PARTS[number]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import z3
-
+from polysome import smt
 from polysome.prove.answers import EDITS, nf_frame
 from polysome.prove.case import NF, port_metadata
 from polysome.prove.p4.parser import paths
@@ -41,9 +40,9 @@ def _leaves(seen: Traffic, passed: Passed) -> Result:
     for out in seen.egress.passes(*bridged(passed, EDITS, seen.case.chip)):
         known = (*passed.conditions, *out.conditions)
         if out.lost:
-            why, wanted = f"it is dropped in egress by the {out.lost}", z3.BoolVal(False)
+            why, wanted = f"it is dropped in egress by the {out.lost}", smt.BoolVal(False)
         elif not unchanged(out.leaves, 0, EDITS, CONTENT):
-            why, wanted = "it leaves changed", z3.BoolVal(False)
+            why, wanted = "it leaves changed", smt.BoolVal(False)
         else:
             why, wanted = "it does not leave where its verdict says", by_verdict(passed)
         result = _of_nf(answered("returned", subject, why, EDITS, known, wanted))

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
+from polysome import smt
 from polysome.plan.branches import Branch, branches
 from polysome.plan.conditions import Ahead, Box, width
 from polysome.plan.way import Way
@@ -38,21 +37,21 @@ def _forward(seen: Traffic, path: Path, parked: Parked) -> Result:
     known = path.conditions
     if layout is None:
         why = "it is parked, and its frame to the NF names no class that the NF knows"
-        return answered("forward", subject, why, frame, known, z3.BoolVal(False), port=seen.port)
+        return answered("forward", subject, why, frame, known, smt.BoolVal(False), port=seen.port)
     try:
         outcomes = seen.outcomes(path)
     except TooManySizes as error:
         return Result("forward", subject, Status.undecided, str(error))
-    length = z3.Concat(parked.copy.leaves.byte(LENGTH_FIELD), parked.copy.leaves.byte(LENGTH_FIELD + 1))
+    length = smt.Concat(parked.copy.leaves.byte(LENGTH_FIELD), parked.copy.leaves.byte(LENGTH_FIELD + 1))
     for found in outcomes:
         headers = case.headers(found.path)
         if not layout.classes >> found.number & 1:
-            wrong = z3.BoolVal(False)
+            wrong = smt.BoolVal(False)
             why = f"it is parked as class {layout.number}, and the spec's parser finds {headers or 'nothing'}"
         elif found.claimed is None:
-            wrong, why = z3.BoolVal(False), f"it is parked, and {headers} claims no length"
+            wrong, why = smt.BoolVal(False), f"it is parked, and {headers} claims no length"
         else:
-            wrong = z3.ZeroExt(PLACE - LENGTH, length) == found.claimed
+            wrong = smt.ZeroExt(PLACE - LENGTH, length) == found.claimed
             why = "the length that the NF is told is not what the packet claims"
         result = answered("forward", subject, why, frame, (*known, *found.conditions), wrong, port=seen.port)
         if result.status != Status.proved:
@@ -87,7 +86,7 @@ def _converse(
 ) -> Result:
     case, frame = seen.case, seen.case.frame
     subject = case.headers(way.instances)
-    facts = Facts(*assumed(case, way), z3.Not(case.own_address))
+    facts = Facts(*assumed(case, way), smt.Not(case.own_address))
     for path in all_paths:
         parked = disj(*{c.get_id(): c for number, c in splitting.get(id(path), ()) if number == way.tag}.values())
         why = f"it meets all conditions of the way, and is not parked as class {way.tag}: {path}"
@@ -95,7 +94,7 @@ def _converse(
         if result.status != Status.proved:
             return result
     model = facts.against((frame.length == claimed(case, way),))
-    if not isinstance(model, z3.ModelRef):
+    if not isinstance(model, smt.Model):
         return Result("converse", subject, Status.refuted, "no packet can meet the conditions of the way")
     return Result("converse", subject, Status.proved, "", frame.content(model))
 
@@ -113,7 +112,7 @@ def assumed(case: Case, way: Way) -> tuple[Term, ...]:
         alike = [w.steps[n] for w in case.ways if tuple(s.node for s in w.steps[: n + 1]) == before]
         choices = branches(parser, step.node, frozenset(s.target for s in alike))
         found.append(_taken(case, step.offset, choices, step.target, step.instance))
-    found.append(z3.UGE(frame.length, claimed(case, way)))
+    found.append(smt.UGE(frame.length, claimed(case, way)))
     return tuple(found)
 
 
@@ -122,15 +121,15 @@ def claimed(case: Case, way: Way) -> Term:
     parser, ((instance, f), plus) = case.program.parser, (way.length_field, way.length_plus)
     field = parser.instances[instance].header.fields[f]
     value = case.bits(8 * way.offset(instance, parser) + field.offset, field.width)
-    return (z3.ZeroExt(LENGTH - field.width, value) if field.width < LENGTH else value) + plus
+    return (smt.ZeroExt(LENGTH - field.width, value) if field.width < LENGTH else value) + plus
 
 
 def _taken(case: Case, offset: int, choices: tuple[Branch, ...], target: int, instance: int) -> Term:
     """Is the first box that fits one that leads to the target?"""
-    taken: Term = z3.BoolVal(False)
+    taken: Term = smt.BoolVal(False)
     for branch in reversed(choices):
-        taken = z3.If(_within(case, offset, branch.box, instance), z3.BoolVal(branch.target == target), taken)
-    return z3.simplify(taken)
+        taken = smt.If(_within(case, offset, branch.box, instance), smt.BoolVal(branch.target == target), taken)
+    return smt.simplify(taken)
 
 
 def _within(case: Case, offset: int, box: Box, instance: int) -> Term:
@@ -139,8 +138,8 @@ def _within(case: Case, offset: int, box: Box, instance: int) -> Term:
     for key, (low, high) in box:
         first = 8 * header.fixed + key.first if isinstance(key, Ahead) else header.fields[key].offset
         found.append(_between(case.bits(8 * offset + first, width(key, header)), low, high))
-    return z3.And(*found) if found else z3.BoolVal(True)
+    return smt.And(*found) if found else smt.BoolVal(True)
 
 
 def _between(value: Term, low: int, high: int) -> Term:
-    return z3.And(z3.UGE(value, low), z3.ULE(value, high))
+    return smt.And(smt.UGE(value, low), smt.ULE(value, high))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
-import z3
-
+from polysome import smt
 from polysome.p4.types import Bits
-from polysome.prove.case import PLAIN, SERVER, Case, port_metadata
+from polysome.prove.case import PLAIN, SERVER, Addresses, Case, port_metadata
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.places import Places
@@ -30,7 +30,7 @@ EARLY = 16  # conditions of a path: what says whose frame it is comes first
 
 def stations(seen: Traffic) -> Iterator[Result]:
     """One result for each pass through the switch of frames from servers' ports, and from other ones."""
-    known = (z3.UGE(STATION.length, SMALLEST),)
+    known = (smt.UGE(STATION.length, SMALLEST),)
     for role in (SERVER, PLAIN):
         case = seen.case
         onward = Onward(case.p4, case.p4.ingress, assumptions=known)
@@ -74,16 +74,16 @@ class _Pass:
 
     def _wanted(self) -> tuple[str, Term]:
         if self.remembered:
-            server = z3.BoolVal(self.role == SERVER and self._at_their_places())
-            return "it passes for an answer, and is none", z3.And(server, self._ours(), self._in_use())
+            server = smt.BoolVal(self.role == SERVER and self._at_their_places())
+            return "it passes for an answer, and is none", smt.And(server, _ours(self.case.addresses), self._in_use())
         if self.passed.lost:
-            mine = z3.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
-            return "it is dropped, and no table was asked for its station", z3.Or(
+            mine = smt.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
+            return "it is dropped, and no table was asked for its station", smt.Or(
                 mine, self._speaks_for_us(), *self._asked_for_station()
             )
         port = self.passed.port
         said = [asked for asked, args in self._stations() if any(same(arg, port) for arg in args)]
-        right = z3.And(z3.Or(*said), z3.Not(self._speaks_for_us()))
+        right = smt.And(smt.Or(*said), smt.Not(self._speaks_for_us()))
         return "it goes on, and not as a table says for its station, or in the switch's name", right
 
     def _out(self, why: str, wanted: Term) -> Result:
@@ -94,13 +94,13 @@ class _Pass:
         for out in self.seen.egress.passes(*bridged(self.passed, STATION, self.case.chip)):
             if out.lost or not unchanged(out.leaves, 0, STATION):
                 known = (*self.passed.conditions, *out.conditions)
-                result = self._answered("it goes on, changed, or is lost in egress", known, z3.BoolVal(False))
+                result = self._answered("it goes on, changed, or is lost in egress", known, smt.BoolVal(False))
                 if result.status != Status.proved:
                     return result
         return result
 
     def _answered(self, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
-        wanted, subject = z3.simplify(wanted), str(self.passed.path)
+        wanted, subject = smt.simplify(wanted), str(self.passed.path)
         early = known[:EARLY]
         key = (wanted.get_id(), *(c.get_id() for c in early))
         if key in self.proved:
@@ -112,17 +112,6 @@ class _Pass:
 
     # ------------------------------------------------------------ what frames are
 
-    def _ours(self) -> Term:
-        """RoCE over IPv4, to the switch."""
-        return z3.And(
-            _is(DST, self.case.addresses.mac, 6),
-            _is(TYPE, 0x0800, 2),
-            _is(IPV4, 0x45, 1),
-            _is(PROTOCOL, 17, 1),
-            _is(TARGET, self.case.addresses.ip, 4),
-            _is(PORT, 4791, 2),
-        )
-
     def _at_their_places(self) -> bool:
         """Are all registers touched at the place of the queue pair that the table named, or at the slot of the cell?"""
         given = [ran.args[0] for ran in self.passed.store.ran if len(ran.keys) == 2 and len(ran.args) == 1]
@@ -130,35 +119,51 @@ class _Pass:
         if not self.passed.lost:
             for out in self.seen.egress.passes(*bridged(self.passed, STATION, self.case.chip)):
                 accesses += out.store.accesses
-        seq = Window(STATION).number(CELL, 4)
-        return all(isinstance(pair, z3.AstRef) and self.places.fits(a, pair, seq) for pair in given for a in accesses)
+        seq = _number(CELL, 4)
+        return all(isinstance(pair, smt.Term) and self.places.fits(a, pair, seq) for pair in given for a in accesses)
 
     def _speaks_for_us(self) -> Term:
-        return z3.And(_is(TYPE, 0x0800, 2), _is(SOURCE, self.case.addresses.ip, 4))
+        return smt.And(_is(TYPE, 0x0800, 2), _is(SOURCE, self.case.addresses.ip, 4))
 
     def _in_use(self) -> Term:
         """Did a table say so that was asked for the port and the number?"""
         port = self.passed.store.read(INGRESS_PORT, Bits(9))
-        return z3.Or(
+        return smt.Or(
             *(
-                z3.And(ran.keys[0] == port, ran.keys[1] == Window(STATION).number(NUMBER, 3))
+                smt.And(ran.keys[0] == port, ran.keys[1] == _number(NUMBER, 3))
                 for ran in self.passed.store.ran
-                if len(ran.keys) == 2
-                and ran.args
-                and isinstance(ran.keys[1], z3.BitVecRef)
-                and ran.keys[1].size() == 24
+                if len(ran.keys) == 2 and ran.args and isinstance(ran.keys[1], smt.Term) and ran.keys[1].size() == 24
             )
         )
 
     def _stations(self) -> Iterator[tuple[Term, tuple[object, ...]]]:
         """Tables that were asked for a station: whether for the frame's, and what they gave."""
         for ran in self.passed.store.ran:
-            if len(ran.keys) == 1 and isinstance(ran.keys[0], z3.BitVecRef) and ran.keys[0].size() == 48:
-                yield ran.keys[0] == Window(STATION).number(DST, 6), ran.args
+            if len(ran.keys) == 1 and isinstance(ran.keys[0], smt.Term) and ran.keys[0].size() == 48:
+                yield ran.keys[0] == _number(DST, 6), ran.args
 
     def _asked_for_station(self) -> list[Term]:
         return [asked for asked, _ in self._stations()]
 
 
+@cache
+def _number(first: int, count: int) -> Term:
+    return Window(STATION).number(first, count)
+
+
+@cache
 def _is(first: int, value: int, count: int) -> Term:
-    return Window(STATION).number(first, count) == value
+    return _number(first, count) == value
+
+
+@lru_cache(maxsize=1)
+def _ours(addresses: Addresses) -> Term:
+    """RoCE over IPv4, to the switch."""
+    return smt.And(
+        _is(DST, addresses.mac, 6),
+        _is(TYPE, 0x0800, 2),
+        _is(IPV4, 0x45, 1),
+        _is(PROTOCOL, 17, 1),
+        _is(TARGET, addresses.ip, 4),
+        _is(PORT, 4791, 2),
+    )

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
-import z3
-
+from polysome import smt
 from polysome.p4.types import Bits, width
 from polysome.prove.case import TRAFFIC, Case, port_metadata
 from polysome.prove.outside import Outside
@@ -46,8 +45,8 @@ class Parked:
 
 def known_byte(window: Window, at: int) -> int | None:
     """A byte that does not depend on the packet."""
-    term = z3.simplify(window.byte(at))
-    return int(term.as_long()) if z3.is_bv_value(term) else None
+    term = smt.simplify(window.byte(at))
+    return int(term.as_long()) if smt.is_bv_value(term) else None
 
 
 @dataclass
@@ -63,7 +62,7 @@ class Egress:
             *(byte.get_id() for byte in window.prefix),
             window.first,
             window.frame,
-            *((k, v.get_id() if isinstance(v, z3.AstRef) else v) for k, v in given.items()),
+            *((k, v.get_id() if isinstance(v, smt.Term) else v) for k, v in given.items()),
         )
         if key not in self._known:
             p4 = self.case.p4
@@ -137,8 +136,8 @@ class Traffic:
 
 def traffic(case: Case) -> Traffic:
     """Walks ingress for every frame from a traffic port."""
-    port = z3.BitVec("port", 8)
-    known = (z3.ULT(port, len(case.program.ports)),)
+    port = smt.BitVec("port", 8)
+    known = (smt.ULT(port, len(case.program.ports)),)
     onward = Onward(case.p4, case.p4.ingress, assumptions=known)
     metadata = port_metadata(case.p4, TRAFFIC, port)
     walked = paths(case.p4, case.p4.ingress, Window(case.frame), metadata=metadata, assumptions=known)
@@ -149,13 +148,13 @@ def to_the_nf(seen: Traffic, copy: Passed) -> Term:
     """Is it a frame from the switch to the station that the controller named for the NF's port, about the port?"""
     left, egress_port = copy.leaves, copy.store.read(("eg_intr_md", "egress_port"), Bits(9))
     said = [
-        z3.And(ran.keys[0] == egress_port, left.number(0, 6) == ran.args[0])
+        smt.And(ran.keys[0] == egress_port, left.number(0, 6) == ran.args[0])
         for ran in copy.store.ran
         if len(ran.keys) == 1 and len(ran.args) == 1 and ran.table in seen.stations
     ]
     asked = [ran for ran in copy.store.ran if ran.table in seen.stations]
-    return z3.And(
-        z3.BoolVal(bool(asked)),
+    return smt.And(
+        smt.BoolVal(bool(asked)),
         *said,
         left.number(6, 6) == seen.case.addresses.mac,
         left.number(12, 2) == ETHER_TYPE,

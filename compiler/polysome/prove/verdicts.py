@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import z3
-
+from polysome import smt
 from polysome.prove.answers import EDITS, VERDICT
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.store import Ran
@@ -14,7 +13,7 @@ from polysome.prove.window import Term, same
 
 def by_verdict(passed: Passed) -> Term:
     """Is its port, or its multicast group, what a table says that was asked for the verdict?"""
-    ways = [way for way in (passed.port, passed.out("mcast_grp_a")) if isinstance(way, z3.AstRef)]
+    ways = [way for way in (passed.port, passed.out("mcast_grp_a")) if isinstance(way, smt.Term)]
     said = [ran for ran in passed.store.ran for arg in ran.args if len(ways) == 1 and same(arg, ways[0])]
     return _asked(said)
 
@@ -25,7 +24,7 @@ def asked_for(passed: Passed) -> Term:
 
 
 def _asked(tables: Iterable[Ran]) -> Term:
-    verdict = z3.Concat(EDITS.byte(VERDICT), EDITS.byte(VERDICT + 1))
+    verdict = smt.Concat(EDITS.byte(VERDICT), EDITS.byte(VERDICT + 1))
     keys = [ran.keys[0] for ran in tables if len(ran.keys) == 1]
-    sixteen = [key for key in keys if isinstance(key, z3.BitVecRef) and key.size() == 16]
-    return z3.simplify(z3.Or(*(key == verdict for key in sixteen)))
+    sixteen = [key for key in keys if isinstance(key, smt.Term) and key.size() == 16]
+    return smt.simplify(smt.Or(*(key == verdict for key in sixteen)))

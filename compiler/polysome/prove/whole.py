@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
+from polysome import smt
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import CLASS, CONTENT, KIND, WHOLE, Traffic, known_byte, to_the_nf, unchanged
@@ -30,7 +29,7 @@ def _unparked(seen: Traffic, passed: Passed) -> Result:
         return own
     if not to_its_nf(seen, passed):
         why = "it does not go where a table says for its port"
-        return answered("whole", subject, why, frame, passed.conditions, z3.BoolVal(False), port=seen.port)
+        return answered("whole", subject, why, frame, passed.conditions, smt.BoolVal(False), port=seen.port)
     delivered = seen.delivered(passed)
     for copy in delivered:
         known = (*passed.conditions, *copy.conditions)
@@ -45,11 +44,11 @@ def _unparked(seen: Traffic, passed: Passed) -> Result:
             why = "it reaches the NF changed"
         else:
             why, wanted = "its frame to the NF is not addressed to it, or names another port", to_the_nf(seen, copy)
-            result = answered("whole", subject, why, frame, known, z3.simplify(wanted), port=seen.port)
+            result = answered("whole", subject, why, frame, known, smt.simplify(wanted), port=seen.port)
             if result.status != Status.proved:
                 return result
             continue
-        result = answered("whole", subject, why, frame, known, z3.BoolVal(False), port=seen.port)
+        result = answered("whole", subject, why, frame, known, smt.BoolVal(False), port=seen.port)
         if result.status != Status.proved:
             return result
     return Result("whole", subject, Status.proved)
@@ -59,7 +58,7 @@ def _foreign(seen: Traffic, passed: Passed) -> Result:
     """Nobody on a traffic port speaks for the switch."""
     why = "it is from or to the switch itself, and goes on"
     subject, case = str(passed.path), seen.case
-    return answered("whole", subject, why, case.frame, passed.conditions, z3.Not(case.own_address), port=seen.port)
+    return answered("whole", subject, why, case.frame, passed.conditions, smt.Not(case.own_address), port=seen.port)
 
 
 def to_its_nf(seen: Traffic, passed: Passed) -> bool:

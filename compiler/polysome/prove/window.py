@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-import z3
+from polysome import smt
 
 Term = Any  # z3 has no types of its own
 
@@ -26,13 +26,13 @@ class Frame:
     @cached_property
     def length(self) -> Term:
         """How many bytes are there: `LENGTH` bits."""
-        return z3.BitVec(f"{self.name}.length", LENGTH)
+        return smt.BitVec(f"{self.name}.length", LENGTH)
 
     def byte(self, k: int) -> Term:
         """Byte k, whether or not it is there."""
         return _byte(self.name, k)
 
-    def content(self, model: z3.ModelRef) -> bytes:
+    def content(self, model: smt.Model) -> bytes:
         """The bytes that a model stands for; what it leaves open is 0."""
         size = model.eval(self.length, model_completion=True).as_long()
         return bytes(model.eval(self.byte(k), model_completion=True).as_long() for k in range(size))
@@ -40,7 +40,7 @@ class Frame:
 
 @lru_cache(maxsize=4096)
 def _byte(name: str, k: int) -> Term:
-    return z3.BitVec(f"{name}[{k}]", 8)
+    return smt.BitVec(f"{name}[{k}]", 8)
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class Window:
 
     def number(self, first: int, count: int) -> Term:
         """`count` bytes from byte `first` on."""
-        return z3.Concat(*(self.byte(first + k) for k in range(count))) if count > 1 else self.byte(first)
+        return smt.Concat(*(self.byte(first + k) for k in range(count))) if count > 1 else self.byte(first)
 
     def has(self, end: int) -> Term:
         """Are the first `end` bytes there?"""
         behind = self.first + end - len(self.prefix)
-        return z3.BoolVal(True) if behind <= 0 else z3.UGE(self.frame.length, z3.BitVecVal(behind, LENGTH))
+        return smt.BoolVal(True) if behind <= 0 else smt.UGE(self.frame.length, smt.BitVecVal(behind, LENGTH))
 
     def bits(self, at: int, width: int) -> Term:
         """`width` bits from bit `at` on, counted from the most significant one of byte 0."""
@@ -69,13 +69,13 @@ class Window:
         if width == 8 and at % 8 == 0:
             return self.byte(first)
         parts = [self.byte(k) for k in range(first, last + 1)]
-        whole = parts[0] if len(parts) == 1 else z3.Concat(*parts)
+        whole = parts[0] if len(parts) == 1 else smt.Concat(*parts)
         high = 8 * (last + 1) - at - 1
-        return z3.simplify(z3.Extract(high, high - width + 1, whole))
+        return smt.simplify(smt.Extract(high, high - width + 1, whole))
 
 
 def same(one: object, other: object) -> bool:
     """Are both terms, and the same to the eye, or both numbers, and equal?"""
-    if isinstance(one, z3.AstRef) and isinstance(other, z3.AstRef):
+    if isinstance(one, smt.Term) and isinstance(other, smt.Term):
         return one is other or bool(one.eq(other))
     return isinstance(one, int) and isinstance(other, int) and one == other

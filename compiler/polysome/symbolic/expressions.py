@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state.token_bucket import SCALE
@@ -148,9 +147,9 @@ class Expressions:
             case ir.Cast():
                 return self._cast(e)
             case ir.BitSlice(value=v, high=h, low=low):
-                return z3.Extract(h, low, self.value(v))
+                return smt.Extract(h, low, self.value(v))
             case ir.Concat(left=a, right=b):
-                return z3.Concat(self.value(a), self.value(b))
+                return smt.Concat(self.value(a), self.value(b))
             case ir.Make(items=items):
                 values = tuple(self.value(i) for i in items)
                 return Rows(tuple((TRUE, None, v) for v in values)) if isinstance(e.type, t.SetOf) else values
@@ -162,7 +161,7 @@ class Expressions:
                 return boxed.value if isinstance(boxed, Boxed) else self.unknown(e.type)
             case ir.MinMax(op=op, left=a, right=b):
                 first, second = self.value(a), self.value(b)
-                return z3.If(z3.ULE(first, second) if op == "min" else z3.UGE(first, second), first, second)
+                return smt.If(smt.ULE(first, second) if op == "min" else smt.UGE(first, second), first, second)
             case ir.InPrefix(address=a, prefix=p):
                 return in_prefix(self.value(a), self.value(p))
             case ir.InSet(item=x, set=s):
@@ -252,8 +251,8 @@ class Expressions:
     def _cast(self, e: ir.Cast) -> Term:
         value = self.value(e.value)
         size = width(e.type)
-        if z3.is_bool(value):
-            return z3.If(value, bits(1, size), bits(0, size))
+        if smt.is_bool(value):
+            return smt.If(value, bits(1, size), bits(0, size))
         if e.mapped:
             return resized(value, size) | bits(0xFFFF_0000_0000, size)
         return resized(value, size)

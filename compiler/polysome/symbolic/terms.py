@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.ir import types as t
 from polysome.kinds.values import Prefix
 from polysome.symbolic.values import FALSE, TRUE, UNKNOWN, Rows, Term, anything, conj, disj, equal, neg
 
-COMPARE = {"<": z3.ULT, "<=": z3.ULE, ">": z3.UGT, ">=": z3.UGE}
+COMPARE = {"<": smt.ULT, "<=": smt.ULE, ">": smt.UGT, ">=": smt.UGE}
 
 
 def width(type: t.Type) -> int:
@@ -24,7 +23,7 @@ def resized(term: Term, width: int) -> Term:
     have = term.size()
     if have == width:
         return term
-    return z3.Extract(width - 1, 0, term) if have > width else z3.ZeroExt(width - have, term)
+    return smt.Extract(width - 1, 0, term) if have > width else smt.ZeroExt(width - have, term)
 
 
 def arithmetic(op: str, a: Term, b: Term) -> Term:
@@ -37,9 +36,9 @@ def arithmetic(op: str, a: Term, b: Term) -> Term:
         case "*":
             return a * b
         case "/":
-            return z3.UDiv(a, b)
+            return smt.UDiv(a, b)
         case "%":
-            return z3.URem(a, b)
+            return smt.URem(a, b)
         case "&":
             return a & b
         case "|":
@@ -48,7 +47,7 @@ def arithmetic(op: str, a: Term, b: Term) -> Term:
             return a ^ b
     size = max(a.size(), b.size())
     wide, by = resized(a, size), resized(b, size)
-    return resized(wide << by if op == "<<" else z3.LShR(wide, by), a.size())
+    return resized(wide << by if op == "<<" else smt.LShR(wide, by), a.size())
 
 
 def in_prefix(address: Term, prefix: Any) -> Term:
@@ -59,8 +58,9 @@ def in_prefix(address: Term, prefix: Any) -> Term:
         return FALSE
     if prefix.length == 0:
         return TRUE
-    low = prefix.bits - prefix.length
-    return z3.Extract(prefix.bits - 1, low, address) == z3.Extract(prefix.bits - 1, low, prefix.value)
+    low, value = prefix.bits - prefix.length, prefix.value
+    assert isinstance(value, smt.Term)
+    return smt.Extract(prefix.bits - 1, low, address) == smt.Extract(prefix.bits - 1, low, value)
 
 
 def member(item: Any, rows: Rows) -> Term:

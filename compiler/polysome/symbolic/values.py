@@ -18,8 +18,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Any, Final
 
-import z3
-
+from polysome import smt
 from polysome.ir import types as t
 from polysome.kinds.state.acl import AclRow
 from polysome.kinds.values import Prefix, Row, Taken
@@ -28,8 +27,8 @@ Term = Any  # z3 has no types of its own
 TOKENS, TIME = 128, 64
 SOME = 2  # rows of a config table that may be chosen
 
-TRUE: Final[Term] = z3.BoolVal(True)
-FALSE: Final[Term] = z3.BoolVal(False)
+TRUE: Final[Term] = smt.BoolVal(True)
+FALSE: Final[Term] = smt.BoolVal(False)
 
 
 class Unknown:
@@ -56,12 +55,12 @@ class Rows:
         """How many are there, modulo 2^width."""
         total = bits(0, width)
         for there, _, _ in self.rows:
-            total = total + z3.If(there, bits(1, width), bits(0, width))
-        return z3.simplify(total)
+            total = total + smt.If(there, bits(1, width), bits(0, width))
+        return smt.simplify(total)
 
 
 def bits(value: int, width: int) -> Term:
-    return z3.BitVecVal(value, width)
+    return smt.BitVecVal(value, width)
 
 
 # ---------------------------------------------------------------- logic
@@ -69,31 +68,31 @@ def bits(value: int, width: int) -> Term:
 
 def conj(*conditions: Term) -> Term:
     """And; constants vanish."""
-    left = [c for c in conditions if not z3.is_true(c)]
-    if any(z3.is_false(c) for c in left):
+    left = [c for c in conditions if not smt.is_true(c)]
+    if any(smt.is_false(c) for c in left):
         return FALSE
-    return TRUE if not left else left[0] if len(left) == 1 else z3.And(*left)
+    return TRUE if not left else left[0] if len(left) == 1 else smt.And(*left)
 
 
 def disj(*conditions: Term) -> Term:
     """Or; constants vanish."""
-    left = [c for c in conditions if not z3.is_false(c)]
-    if any(z3.is_true(c) for c in left):
+    left = [c for c in conditions if not smt.is_false(c)]
+    if any(smt.is_true(c) for c in left):
         return TRUE
-    return FALSE if not left else left[0] if len(left) == 1 else z3.Or(*left)
+    return FALSE if not left else left[0] if len(left) == 1 else smt.Or(*left)
 
 
 def neg(condition: Term) -> Term:
-    if z3.is_true(condition):
+    if smt.is_true(condition):
         return FALSE
-    return TRUE if z3.is_false(condition) else z3.Not(condition)
+    return TRUE if smt.is_false(condition) else smt.Not(condition)
 
 
 def choose(condition: Term, a: Any, b: Any) -> Any:
     """`a` if the condition holds, else `b`."""
-    if z3.is_true(condition) or a is b:
+    if smt.is_true(condition) or a is b:
         return a
-    if z3.is_false(condition):
+    if smt.is_false(condition):
         return b
     match a, b:
         case tuple(), tuple() if type(a) is tuple and type(b) is tuple:
@@ -105,8 +104,8 @@ def choose(condition: Term, a: Any, b: Any) -> Any:
         case Rows(), Rows():
             first = [(conj(condition, there), key, value) for there, key, value in a.rows]
             return Rows((*first, *((conj(neg(condition), there), key, value) for there, key, value in b.rows)))
-        case z3.ExprRef(), z3.ExprRef():
-            return a if a.eq(b) else z3.If(condition, a, b)
+        case smt.Term(), smt.Term():
+            return a if a.eq(b) else smt.If(condition, a, b)
         case _:
             return UNKNOWN
 
@@ -120,14 +119,14 @@ def equal(a: Any, b: Any) -> Term:
             return equal(a, b.value)
         case tuple(), tuple() if type(a) is tuple and type(b) is tuple:
             return conj(*(equal(x, y) for x, y in zip(a, b, strict=True)))
-        case z3.ExprRef(), z3.ExprRef():
-            return z3.simplify(a == b) if _plain(a) and _plain(b) else a == b
+        case smt.Term(), smt.Term():
+            return smt.simplify(a == b) if _plain(a) and _plain(b) else a == b
         case _:
             return anything(t.BOOL)
 
 
 def _plain(term: Term) -> bool:
-    return bool(z3.is_bv_value(term) or z3.is_true(term) or z3.is_false(term))
+    return bool(smt.is_bv_value(term) or smt.is_true(term) or smt.is_false(term))
 
 
 # ---------------------------------------------------------------- making terms
@@ -141,7 +140,7 @@ def anything(type: t.Type, limits: list[Term] | None = None, ports: int = 0) -> 
     name = f"any{next(_numbers)}"
     match type:
         case t.Bool():
-            return z3.Bool(name)
+            return smt.Bool(name)
         case t.Struct(_, fields):
             return tuple(anything(f, limits, ports) for _, f in fields)
         case t.Tuple(items):
@@ -151,15 +150,15 @@ def anything(type: t.Type, limits: list[Term] | None = None, ports: int = 0) -> 
         case t.Ref(_, inner) | t.FromPool(_, inner):
             return Boxed(anything(inner, limits, ports))
         case t.Bucket():
-            return (z3.BitVec(name, TOKENS), z3.BitVec(name + "t", TIME))
+            return (smt.BitVec(name, TOKENS), smt.BitVec(name + "t", TIME))
     width = t.width(type)
     if width is None:
         return UNKNOWN
-    term = z3.BitVec(name, width)
+    term = smt.BitVec(name, width)
     if isinstance(type, t.Port) and ports:
-        limits.append(z3.ULT(term, ports))
+        limits.append(smt.ULT(term, ports))
     if isinstance(type, t.Enum) and type.width is None:
-        limits.append(z3.Or(*(term == n for _, n in type.members)))
+        limits.append(smt.Or(*(term == n for _, n in type.members)))
     return term
 
 
@@ -167,7 +166,7 @@ def lift(type: t.Type, value: Any) -> Any:
     """A value of the interpreter as a term."""
     match type:
         case t.Bool():
-            return z3.BoolVal(bool(value))
+            return smt.BoolVal(bool(value))
         case t.Struct(_, fields):
             return tuple(lift(f, v) for (_, f), v in zip(fields, value, strict=True))
         case t.Tuple(items):
@@ -219,7 +218,7 @@ def chosen(type: t.Type, limits: list[Term], ports: int) -> Any:
 
 
 def _in_front(rows: tuple[Any, ...], limits: list[Term]) -> tuple[Any, ...]:
-    limits += [z3.Implies(later[0], earlier[0]) for earlier, later in itertools.pairwise(rows)]
+    limits += [smt.Implies(later[0], earlier[0]) for earlier, later in itertools.pairwise(rows)]
     return rows
 
 
@@ -230,9 +229,9 @@ def _lengths(key: t.Type) -> tuple[int, ...]:
 
 
 def _prefix(width: int, length: int, limits: list[Term]) -> Prefix:
-    value = z3.BitVec(f"any{next(_numbers)}", width)
+    value: Any = smt.BitVec(f"any{next(_numbers)}", width)
     if length < width:
-        limits.append(z3.Extract(width - length - 1, 0, value) == 0)
+        limits.append(smt.Extract(width - length - 1, 0, value) == 0)
     return Prefix(width, value, length)
 
 
@@ -251,7 +250,7 @@ def number(model: Term, term: Term) -> int:
 
 
 def holds(model: Term, condition: Term) -> bool:
-    return bool(z3.is_true(model.eval(condition, model_completion=True)))
+    return bool(smt.is_true(model.eval(condition, model_completion=True)))
 
 
 def concrete(type: t.Type, value: Any, model: Term) -> Any:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Composite, width
 from polysome.prove.p4.pipe import Passed, passes
@@ -65,7 +64,7 @@ def _same_gress(one: pr.Program, other: pr.Program, name: str) -> bool:
     if _same_cases(one, other, name, firsts):
         return True
     if name == "egress":
-        known = () if firsts is None else (z3.Or(*(_begins(first) for first in sorted(firsts))),)
+        known = () if firsts is None else (smt.Or(*(_begins(first) for first in sorted(firsts))),)
     mine, theirs = walked(_Same(one), name).ways, _walk(other, name).ways
     keys = {seen.key for seen in mine} & {seen.key for seen in theirs}
     left = [seen for seen in mine if seen.key not in keys]
@@ -76,7 +75,7 @@ def _same_gress(one: pr.Program, other: pr.Program, name: str) -> bool:
 
 
 def _begins(first: tuple[int, ...]) -> Term:
-    return z3.And(*(Frame().byte(k) == byte for k, byte in enumerate(first)))
+    return smt.And(*(Frame().byte(k) == byte for k, byte in enumerate(first)))
 
 
 def _same_cases(one: pr.Program, other: pr.Program, name: str, firsts: frozenset[tuple[int, ...]] | None) -> bool:
@@ -92,16 +91,16 @@ def _same_cases(one: pr.Program, other: pr.Program, name: str, firsts: frozenset
 
 def _same_targets(a: pr.State, b: pr.State, name: str, firsts: frozenset[tuple[int, ...]] | None) -> bool:
     """Whatever the state selects on; what a role, or the first bytes of what egress gets, can be is known."""
-    keys = [z3.BitVec(f"key {n}", width(value.type)) for n, value in enumerate(a.values)]
-    targets = {target: z3.IntVal(n) for n, target in enumerate(sorted({c.state for c in (*a.cases, *b.cases)}))}
-    solver = z3.Solver()
+    keys = [smt.BitVec(f"key {n}", width(value.type)) for n, value in enumerate(a.values)]
+    targets = {target: smt.IntVal(n) for n, target in enumerate(sorted({c.state for c in (*a.cases, *b.cases)}))}
+    solver = smt.Solver()
     if a.name == "start" and name == "ingress":
-        solver.add(*(z3.ULE(key, LAST_ROLE) for key in keys))
+        solver.add(*(smt.ULE(key, LAST_ROLE) for key in keys))
     if a.name == "start" and name == "egress" and firsts is not None and _are_first(a):
-        met = [z3.And(*(key == byte for key, byte in zip(keys, first, strict=False))) for first in sorted(firsts)]
-        solver.add(z3.Or(*met))
+        met = [smt.And(*(key == byte for key, byte in zip(keys, first, strict=False))) for first in sorted(firsts)]
+        solver.add(smt.Or(*met))
     solver.add(_target(a, keys, targets) != _target(b, keys, targets))
-    return bool(solver.check() == z3.unsat)
+    return bool(solver.check() == smt.unsat)
 
 
 def _are_first(state: pr.State) -> bool:
@@ -114,10 +113,10 @@ def _are_first(state: pr.State) -> bool:
 
 
 def _target(state: pr.State, keys: list[Term], targets: Mapping[str, Term]) -> Term:
-    found = z3.IntVal(-1)
+    found = smt.IntVal(-1)
     for case in reversed(state.cases):
-        met = z3.And(*(key & mask == value for key, (value, mask) in zip(keys, case.keys, strict=True)))
-        found = z3.If(met, targets[case.state], found)
+        met = smt.And(*(key & mask == value for key, (value, mask) in zip(keys, case.keys, strict=True)))
+        found = smt.If(met, targets[case.state], found)
     return found
 
 
@@ -144,25 +143,25 @@ def _walk(program: pr.Program, name: str) -> Walked:
     ways, firsts, symbols = [], set[tuple[Term, ...]](), _Symbols()
     for p in passes(program, gress, Window(Frame()), name=f"{name}."):
         ways.append(_seen(p, symbols))
-        firsts |= set() if p.lost else {tuple(z3.simplify(p.leaves.byte(k)) for k in range(FIRST))}
-        firsts |= set() if p.store.mirror is None else {tuple(map(z3.simplify, p.store.mirror.header[:FIRST]))}
-    known = all(z3.is_bv_value(byte) for first in firsts for byte in first)
+        firsts |= set() if p.lost else {tuple(smt.simplify(p.leaves.byte(k)) for k in range(FIRST))}
+        firsts |= set() if p.store.mirror is None else {tuple(map(smt.simplify, p.store.mirror.header[:FIRST]))}
+    known = all(smt.is_bv_value(byte) for first in firsts for byte in first)
     numbers = frozenset(tuple(byte.as_long() for byte in first) for first in firsts) if known else None
     return Walked(tuple(ways), numbers)
 
 
 def _agree(a: Seen, b: Seen, known: tuple[Term, ...]) -> bool:
     """Is there no packet that takes both ways, and of which something else can be seen?"""
-    solver = z3.Solver()
-    solver.set("timeout", PATIENCE)
+    solver = smt.Solver()
+    solver.patience(PATIENCE)
     solver.add(*known, *a.condition, *b.condition)
     if (
         a.fixed == b.fixed
         and len(a.terms) == len(b.terms)
-        and all(x.sort() == y.sort() for x, y in zip(a.terms, b.terms, strict=True))
+        and all(x.size() == y.size() for x, y in zip(a.terms, b.terms, strict=True))
     ):
-        solver.add(z3.Or(*(x != y for x, y in zip(a.terms, b.terms, strict=True) if not x.eq(y))))
-    return bool(solver.check() == z3.unsat)
+        solver.add(smt.Or(*(x != y for x, y in zip(a.terms, b.terms, strict=True) if not x.eq(y))))
+    return bool(solver.check() == smt.unsat)
 
 
 def _seen(p: Passed, symbols: _Symbols) -> Seen:
@@ -170,12 +169,12 @@ def _seen(p: Passed, symbols: _Symbols) -> Seen:
     terms: list[Term] = []
     for label, value in _observed(p):
         fixed.append(label)
-        if isinstance(value, z3.ExprRef):
+        if isinstance(value, smt.Term):
             terms.append(value)
         else:
             fixed.append(value)
     for name, meaning in _sums(p.store.sums, terms, symbols):
-        added = [word for word in meaning.words if not (z3.is_bv_value(word) and word.as_long() == 0)]
+        added = [word for word in meaning.words if not (smt.is_bv_value(word) and word.as_long() == 0)]
         fixed += [name, type(meaning).__name__, len(added), isinstance(meaning, Updated) and meaning.ones]
         terms += added
     return Seen(p.conditions, tuple(fixed), tuple(terms))

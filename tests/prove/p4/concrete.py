@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.architecture import ARCHITECTURES
 from polysome.p4.limits import ChipLimits
@@ -28,7 +27,7 @@ class Facts:
     sums: Mapping[str, Sum] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        solver = z3.Solver()
+        solver = smt.Solver()
         solver.check()
         self.model = solver.model()
         self.told: set[str] = set()
@@ -47,10 +46,10 @@ class Facts:
             if name not in self.told:
                 self.told.add(name)
                 value = self.values[name] if name in self.values else self._sum(self.sums.get(name))
-                bits = constant.size() if z3.is_bv(constant) else 0
-                self.model.update_value(constant, z3.BitVecVal(value, bits) if bits else z3.BoolVal(bool(value)))
+                bits = constant.size() if smt.is_bv(constant) else 0
+                self.model.update_value(constant, smt.BitVecVal(value, bits) if bits else smt.BoolVal(bool(value)))
         found = self.model.eval(term, model_completion=True)
-        return int(z3.is_true(found)) if z3.is_bool(found) else int(found.as_long())
+        return int(smt.is_true(found)) if smt.is_bool(found) else int(found.as_long())
 
     def _sum(self, of: Sum | None) -> int:
         """As runtime/switch/bits.hpp has it."""
@@ -69,16 +68,16 @@ def fold(total: int) -> int:
     return total
 
 
-_SYMBOLS: dict[int, tuple[object, dict[str, z3.ExprRef]]] = {}  # by the term's number, which lasts as long as it does
+_SYMBOLS: dict[int, tuple[object, dict[str, smt.Term]]] = {}  # by the term's number, which lasts as long as it does
 
 
-def symbols(term: object) -> Iterable[tuple[str, z3.ExprRef]]:
+def symbols(term: object) -> Iterable[tuple[str, smt.Term]]:
     """The symbols in a term, by name."""
     number = term.get_id()  # type: ignore[attr-defined]
     if number not in _SYMBOLS:
-        found: dict[str, z3.ExprRef] = {}
-        if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:  # type: ignore[attr-defined]
-            found[str(term)] = term
+        found: dict[str, smt.Term] = {}
+        if smt.is_symbol(term):  # type: ignore[attr-defined]
+            found[term.name] = term
         for part in term.children():  # type: ignore[attr-defined]
             found |= symbols(part)
         _SYMBOLS[number] = (term, found)

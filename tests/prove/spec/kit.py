@@ -9,11 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import z3
 from tests.semantics.test_damage import damaged
 from tests.testing.traffic import kit
 from tests.testing.traffic.test_frames import made
 
+from polysome import smt
 from polysome.captures.read import open_capture
 from polysome.interp.machine import Machine
 from polysome.interp.packet import Packet
@@ -40,11 +40,11 @@ class Constant(Frame):
 
     @property
     def length(self) -> Term:
-        return z3.BitVecVal(len(self.data), 16)
+        return smt.BitVecVal(len(self.data), 16)
 
     def byte(self, k: int) -> Term:
         # What is behind the end must not matter.
-        return z3.BitVecVal(self.data[k] if k < len(self.data) else (37 * k + 11) % 256, 8)
+        return smt.BitVecVal(self.data[k] if k < len(self.data) else (37 * k + 11) % 256, 8)
 
 
 def known(frame: Frame, data: bytes) -> list[Term]:
@@ -92,18 +92,18 @@ def packets(spec: Spec, count: int, seed: str) -> list[bytes]:
 
 def number(term: Term) -> int:
     """A constant term's value."""
-    term = z3.simplify(term)
-    if z3.is_bool(term):
-        assert z3.is_true(term) or z3.is_false(term), term
-        return int(z3.is_true(term))
-    assert z3.is_bv_value(term), term
+    term = smt.simplify(term)
+    if smt.is_bool(term):
+        assert smt.is_true(term) or smt.is_false(term), term
+        return int(smt.is_true(term))
+    assert smt.is_bv_value(term), term
     return int(term.as_long())
 
 
 def holds(condition: Term, data: bytes, frame: Frame) -> bool:
     """Does a condition on a free frame hold for a packet?"""
-    known = [(frame.byte(k), z3.BitVecVal(byte, 8)) for k, byte in enumerate(data[:KNOWN].ljust(64, b"\x5a"))]
-    return bool(number(z3.substitute(condition, (frame.length, z3.BitVecVal(len(data), 16)), *known)))
+    known = [(frame.byte(k), smt.BitVecVal(byte, 8)) for k, byte in enumerate(data[:KNOWN].ljust(64, b"\x5a"))]
+    return bool(number(smt.substitute(condition, (frame.length, smt.BitVecVal(len(data), 16)), *known)))
 
 
 def held(word: Word) -> int:

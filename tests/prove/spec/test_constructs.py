@@ -9,11 +9,11 @@ import random
 from pathlib import Path
 
 import pytest
-import z3
 from tests.prove.spec.kit import assert_same, fits, holds, interpreter, number
 from tests.prove.spec.test_examples import assert_leaves, edited, only
 from tests.testing.traffic.kit import written
 
+from polysome import smt
 from polysome.prove.spec.parse import MOST_SIZES, TooManySizes, parses
 from polysome.prove.window import Frame
 from polysome.testing.spec import Spec
@@ -105,15 +105,15 @@ def written_spec(tmp_path: Path, headers: str, states: str) -> Spec:
 def assert_all_outcomes(spec: Spec, alphabet: bytes, least: int) -> None:
     """Each outcome has a packet, and the interpreter finds the same in it; random packets have one outcome each."""
     program, machine, frame = spec.program, interpreter(spec), Frame()
-    outcomes = list(parses(program, frame, [z3.ULE(frame.length, LONGEST)]))
+    outcomes = list(parses(program, frame, [smt.ULE(frame.length, LONGEST)]))
     assert len(outcomes) >= least
     rng = random.Random(least)
     tried = [rng.choice([bytes(rng.choices(alphabet, k=n)), rng.randbytes(n)]) for n in range(LONGEST)]
     tried += [bytes(rng.choices(alphabet, k=rng.randrange(1, 12))) for _ in range(30)]
     for parsed in outcomes:
-        solver = z3.Solver()
-        solver.add(z3.ULE(frame.length, LONGEST), parsed.condition)
-        assert solver.check() == z3.sat
+        solver = smt.Solver()
+        solver.add(smt.ULE(frame.length, LONGEST), parsed.condition)
+        assert solver.check() == smt.sat
         tried.append(data := frame.content(solver.model()))
         assert fits(machine.parse(0, data), parsed), parsed.decisions
     for n, data in enumerate(tried):
@@ -162,9 +162,9 @@ def test_more_sizes_than_can_be_walked_are_refused(tmp_path: Path) -> None:
     headers = "header one { a: u8; size a; tail: rest; }"
     spec = written_spec(tmp_path, headers, "state start { extract one; }")
     frame = Frame()
-    assert len(list(parses(spec.program, frame, [z3.ULE(frame.length, MOST_SIZES)]))) == MOST_SIZES + 1
+    assert len(list(parses(spec.program, frame, [smt.ULE(frame.length, MOST_SIZES)]))) == MOST_SIZES + 1
     with pytest.raises(TooManySizes, match="`one` may have more than 64 sizes"):
-        list(parses(spec.program, frame, [z3.ULE(frame.length, MOST_SIZES + 1)]))
+        list(parses(spec.program, frame, [smt.ULE(frame.length, MOST_SIZES + 1)]))
 
 
 SUM_HEADERS = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-import z3
 from tests.prove.spec.kit import (
     NAMES,
     Constant,
@@ -22,6 +21,7 @@ from tests.prove.spec.kit import (
     plain,
 )
 
+from polysome import smt
 from polysome.interp.apply import apply
 from polysome.interp.packet import Packet, read_bits, slice_bits
 from polysome.ir import program as ir
@@ -109,7 +109,9 @@ def edited(program: ir.Program, p: Packet, rng: random.Random) -> dict[tuple[int
 
 def assert_leaves(program: ir.Program, p: Packet, parsed: Parsed, edits: dict[tuple[int, int], int]) -> None:
     """What the symbolic apply leaves on a packet of constants is what the interpreter's does."""
-    terms = {(i, f): z3.BitVecVal(v, program.parser.instances[i].header.fields[f].width) for (i, f), v in edits.items()}
+    terms = {
+        (i, f): smt.BitVecVal(v, program.parser.instances[i].header.fields[f].width) for (i, f), v in edits.items()
+    }
     found = [left for left in leaves(parsed, terms) if all(number(c) for c in left.conditions)]
     assert len(found) == 1
     left = found[0]

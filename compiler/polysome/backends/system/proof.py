@@ -75,5 +75,5 @@ def _place(design: Design) -> Path:
 def _prover() -> str:
     """The sources that a proof rests on."""
     top = Path(__file__).parents[2]
-    files = sorted(path for room in ("prove", "p4", "symbolic", "ir") for path in (top / room).rglob("*.py"))
+    files = sorted(path for room in ("prove", "smt", "p4", "symbolic", "ir") for path in (top / room).rglob("*.py"))
     return version("z3-solver") + hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

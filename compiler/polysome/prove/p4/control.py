@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Composite, Type, width
 from polysome.prove.p4 import tables
@@ -167,7 +166,14 @@ def _applies(e: pr.Expr) -> bool:
 
 def _forks(s: pr.Stmt) -> bool:
     """May several worlds be behind the statement?"""
-    return isinstance(s, pr.If | pr.Run | pr.Apply | pr.ApplySwitch) or any(_applies(e) for e in pr.reads(s))
+    found = _FORKS.get(id(s))
+    if found is None:
+        forks = isinstance(s, pr.If | pr.Run | pr.Apply | pr.ApplySwitch) or any(_applies(e) for e in pr.reads(s))
+        found = _FORKS[id(s)] = (s, forks)
+    return found[1]
+
+
+_FORKS: dict[int, tuple[pr.Stmt, bool]] = {}  # with the statement: its number is its own while it lives
 
 
 def _case(s: pr.ApplySwitch, action: str) -> tuple[pr.Stmt, ...]:
@@ -198,7 +204,7 @@ def header_bytes(of: Emitted, store: Store) -> tuple[Term, ...]:
         first = _place_of(values)
         if first is not None:
             bits = sum(width(kind) for _, kind in group)
-            found += [store.reader.bits(first + at, 8) for at in range(0, bits, 8)]
+            found += store.reader.octets(first, bits // 8)
         else:
             items = [(_read(of.header, *f, value, store), width(f[1])) for f, value in zip(group, values, strict=True)]
             found += byte_terms(pieces(items, 8))
@@ -215,7 +221,7 @@ def byte_terms(values: tuple[Value, ...]) -> tuple[Term, ...]:
     return tuple(_NUMBERS[value] if isinstance(value, int) else value for value in values)
 
 
-_NUMBERS = tuple(z3.BitVecVal(value, 8) for value in range(256))
+_NUMBERS = tuple(smt.BitVecVal(value, 8) for value in range(256))
 
 
 @cache

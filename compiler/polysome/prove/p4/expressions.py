@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import BOOL, Bits, Type, width
 from polysome.prove.window import Term
@@ -45,16 +44,16 @@ def evaluate(e: pr.Expr, on: Reads, exact: bool = False) -> Value:
 
 def simplified(term: Term) -> Value:
     """A term as a value."""
-    term = z3.simplify(term)
-    if z3.is_bv_value(term):
+    term = smt.simplify(term)
+    if smt.is_bv_value(term):
         return int(term.as_long())
-    return 1 if z3.is_true(term) else 0 if z3.is_false(term) else term
+    return 1 if smt.is_true(term) else 0 if smt.is_false(term) else term
 
 
 def as_term(value: Value, kind: Type) -> Term:
     if not isinstance(value, int):
         return value
-    return z3.BoolVal(bool(value)) if kind == BOOL else z3.BitVecVal(value, width(kind))
+    return smt.BoolVal(bool(value)) if kind == BOOL else smt.BitVecVal(value, width(kind))
 
 
 _NUMBERS: dict[str, Callable[[int, int], int]] = {
@@ -69,8 +68,8 @@ _NUMBERS: dict[str, Callable[[int, int], int]] = {
     "-": lambda a, b: a - b,
 }
 _TERMS: dict[str, Callable[[Term, Term], Term]] = {
-    "&&": lambda a, b: z3.And(a, b),
-    "||": lambda a, b: z3.Or(a, b),
+    "&&": lambda a, b: smt.And(a, b),
+    "||": lambda a, b: smt.Or(a, b),
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
     "&": lambda a, b: a & b,
@@ -78,7 +77,7 @@ _TERMS: dict[str, Callable[[Term, Term], Term]] = {
     "^": lambda a, b: a ^ b,
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
-    "++": lambda a, b: z3.Concat(a, b),
+    "++": lambda a, b: smt.Concat(a, b),
 }
 
 
@@ -101,7 +100,7 @@ class _Evaluation:
                 value = self.of(e.value)
                 if isinstance(value, int):
                     return value >> e.low & _ones(e.type)
-                return z3.Extract(e.high, e.low, value)
+                return smt.Extract(e.high, e.low, value)
             case pr.Unary():
                 return self._unary(e)
             case pr.Binary():
@@ -110,7 +109,7 @@ class _Evaluation:
                 chosen = self.of(e.condition)
                 if isinstance(chosen, int):
                     return self.of(e.yes if chosen else e.no)
-                return z3.If(chosen, self.term(e.yes), self.term(e.no))
+                return smt.If(chosen, self.term(e.yes), self.term(e.no))
             case pr.Cast():
                 return self._cast(e)
             case _:
@@ -122,7 +121,7 @@ class _Evaluation:
             return {"!": 1 - value, "~": ~value, "-": -value, "+": value}[e.op] & _ones(e.type)
         match e.op:
             case "!":
-                return z3.Not(value)
+                return smt.Not(value)
             case "~":
                 return ~value
             case "-":
@@ -136,11 +135,11 @@ class _Evaluation:
             return value if source == BOOL else value != 0
         bits = width(e.type)
         if source == BOOL:
-            return z3.If(value, z3.BitVecVal(1, bits), z3.BitVecVal(0, bits))
+            return smt.If(value, smt.BitVecVal(1, bits), smt.BitVecVal(0, bits))
         more = bits - value.size()
         if more <= 0:
-            return z3.Extract(bits - 1, 0, value)
-        return z3.SignExt(more, value) if _signed(source) else z3.ZeroExt(more, value)
+            return smt.Extract(bits - 1, 0, value)
+        return smt.SignExt(more, value) if _signed(source) else smt.ZeroExt(more, value)
 
     def _binary(self, e: pr.Binary) -> Value:
         if e.op in ("<<", ">>"):
@@ -159,10 +158,10 @@ class _Evaluation:
         assert isinstance(e.right, pr.Const)
         left, by, bits = self.term(e.left), e.right.value, width(e.type)
         if e.op == ">>" and _signed(e.type):
-            return left >> z3.BitVecVal(min(by, bits - 1), bits)
+            return left >> smt.BitVecVal(min(by, bits - 1), bits)
         if by >= bits:
             return 0
-        return left << by if e.op == "<<" else z3.LShR(left, by)
+        return left << by if e.op == "<<" else smt.LShR(left, by)
 
     def _order(self, e: pr.Binary) -> Value:
         if not _signed(e.left.type) and self.exact and (_is_sum(e.left) or _is_sum(e.right)):
@@ -171,13 +170,13 @@ class _Evaluation:
             left, right, signed = self.term(e.left), self.term(e.right), _signed(e.left.type)
         match e.op:
             case "<":
-                return left < right if signed else z3.ULT(left, right)
+                return left < right if signed else smt.ULT(left, right)
             case "<=":
-                return left <= right if signed else z3.ULE(left, right)
+                return left <= right if signed else smt.ULE(left, right)
             case ">":
-                return left > right if signed else z3.UGT(left, right)
+                return left > right if signed else smt.UGT(left, right)
             case _:
-                return left >= right if signed else z3.UGE(left, right)
+                return left >= right if signed else smt.UGE(left, right)
 
     def _wide(self, e: pr.Expr) -> Term:
         """In 64 bits, signed: nothing wraps."""
@@ -185,7 +184,7 @@ class _Evaluation:
             left, right = self._wide(e.left), self._wide(e.right)
             return left + right if e.op == "+" else left - right
         value = self.term(e)
-        return z3.ZeroExt(64 - value.size(), value)
+        return smt.ZeroExt(64 - value.size(), value)
 
 
 def _ones(kind: Type) -> int:
@@ -202,9 +201,9 @@ def _signed(kind: Type) -> bool:
 
 def _saturated(op: str, left: Term, right: Term, signed: bool) -> Term:
     bits = left.size()
-    wide = z3.SignExt if signed else z3.ZeroExt
+    wide = smt.SignExt if signed else smt.ZeroExt
     exact = wide(2, left) + wide(2, right) if op == "+" else wide(2, left) - wide(2, right)
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     above, below = exact > most, exact < least
-    cut = z3.Extract(bits - 1, 0, exact)
-    return z3.If(above, z3.BitVecVal(most, bits), z3.If(below, z3.BitVecVal(least, bits), cut))
+    cut = smt.Extract(bits - 1, 0, exact)
+    return smt.If(above, smt.BitVecVal(most, bits), smt.If(below, smt.BitVecVal(least, bits), cut))

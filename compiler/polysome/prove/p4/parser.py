@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.architecture import ARCHITECTURES
 from polysome.p4.types import Composite, Type, width
@@ -53,7 +52,7 @@ class Path:
 
 def port_metadata(program: pr.Program, name: str = "") -> Term:
     """What stands before a frame in ingress: bits that the controller sets for the port."""
-    return z3.BitVec(f"{name}port_metadata", ARCHITECTURES[program.arch].port_metadata)
+    return smt.BitVec(f"{name}port_metadata", ARCHITECTURES[program.arch].port_metadata)
 
 
 def paths(
@@ -207,7 +206,7 @@ class _Walk:
         high = self.port.size()
         for name, kind in s.target.type.fields:
             bits = width(kind)
-            at.world.store.write((*s.target.key, name), simplified(z3.Extract(high - 1, high - bits, self.port)))
+            at.world.store.write((*s.target.key, name), simplified(smt.Extract(high - 1, high - bits, self.port)))
             high -= bits
 
     # ------------------------------------------------------------ transitions
@@ -252,9 +251,9 @@ def assign(s: pr.Assign, value: Value, store: Store) -> None:
     size, old = width(base.type), as_term(store.value(base), base.type)
     parts: list[tuple[Value, int]] = [(value, high + 1 - low)]
     if high + 1 < size:
-        parts.insert(0, (simplified(z3.Extract(size - 1, high + 1, old)), size - high - 1))
+        parts.insert(0, (simplified(smt.Extract(size - 1, high + 1, old)), size - high - 1))
     if low:
-        parts.append((simplified(z3.Extract(low - 1, 0, old)), low))
+        parts.append((simplified(smt.Extract(low - 1, 0, old)), low))
     store.write(base.key, pieces(parts, size)[0])
 
 
@@ -277,7 +276,7 @@ def matches(keys: Iterable[tuple[Value, Type, int, int]]) -> Value:
             tests.append(value & mask == wanted)
     if not tests:
         return 1
-    return simplified(z3.And(*tests) if len(tests) > 1 else tests[0])
+    return simplified(smt.And(*tests) if len(tests) > 1 else tests[0])
 
 
 def _needed(s: pr.Stmt, consumed: int) -> int:

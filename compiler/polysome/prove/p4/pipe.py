@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.limits import ChipLimits
 from polysome.p4.types import Bits
@@ -95,7 +94,7 @@ class Onward:
         base.write(("prsr", "parser_err"), path.error)
         for after in self._controlled(base):
             store = after.store.onto(base)
-            drop = simplified(z3.Extract(0, 0, store.term(("dprsr", "drop_ctl"), Bits(3))) == 1)
+            drop = simplified(smt.Extract(0, 0, store.term(("dprsr", "drop_ctl"), Bits(3))) == 1)
             for dropped, said in self.walk.feasible.split(drop):
                 world = World(store, (*path.conditions, *after.conditions)).given(said)
                 for done in self.walk.block(self.only_mirror if dropped else self.gress.deparser, world):
@@ -114,11 +113,18 @@ class Onward:
 
 def reads_error(program: pr.Program, gress: pr.Gress) -> bool:
     """Frames with a parser error go on only if the program looks at it."""
-    return any(
-        isinstance(e, pr.Place) and e.key == ("prsr", "parser_err")
-        for s in statements(program, (*gress.control, *gress.deparser))
-        for e in expressions(program, s)
-    )
+    found = _READS_ERROR.get(id(gress))
+    if found is None:
+        reads = any(
+            isinstance(e, pr.Place) and e.key == ("prsr", "parser_err")
+            for s in statements(program, (*gress.control, *gress.deparser))
+            for e in expressions(program, s)
+        )
+        found = _READS_ERROR[id(gress)] = (gress, reads)
+    return found[1]
+
+
+_READS_ERROR: dict[int, tuple[pr.Gress, bool]] = {}  # with the gress: its number is its own while it lives
 
 
 def behind(window: Window, emitted: tuple[Term, ...], consumed: int) -> Window:
@@ -139,13 +145,13 @@ class Cut(Frame):
 
     @cached_property
     def length(self) -> Term:
-        whole, most = Frame(self.name).length, z3.BitVecVal(self.most, LENGTH)
-        return z3.If(z3.ULT(whole, most), whole, most)
+        whole, most = Frame(self.name).length, smt.BitVecVal(self.most, LENGTH)
+        return smt.If(smt.ULT(whole, most), whole, most)
 
 
 def bridged(passed: Passed, frame: Frame, chip: ChipLimits, name: str = "") -> tuple[Window, dict[Key, Value]]:
     """What egress gets of a packet that goes on: its window, and the metadata that are known there."""
-    length = frame.length + z3.BitVecVal(chip.length_extra, LENGTH)
+    length = frame.length + smt.BitVecVal(chip.length_extra, LENGTH)
     given: dict[Key, Value] = {("eg_intr_md", "pkt_length"): length}
     if passed.port is not None:
         given["eg_intr_md", "egress_port"] = passed.port
@@ -159,5 +165,5 @@ def mirrored(passed: Passed, frame: Frame, most: int, chip: ChipLimits) -> tuple
     size = len(mirror.header)
     counted = (size if chip.mirror_cuts_header else 0) + chip.mirror_cuts_fcs
     cut = Cut(frame.name, max(0, most - counted))
-    length = cut.length + z3.BitVecVal(size + chip.mirror_length_extra, LENGTH)
-    return Window(cut, mirror.header), {("eg_intr_md", "pkt_length"): z3.simplify(length)}
+    length = cut.length + smt.BitVecVal(size + chip.mirror_length_extra, LENGTH)
+    return Window(cut, mirror.header), {("eg_intr_md", "pkt_length"): smt.simplify(length)}

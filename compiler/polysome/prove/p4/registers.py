@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Composite, Type
 from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
@@ -89,7 +88,7 @@ class _Body:
         no.block(s.no)
         for place in _assigned((*s.yes, *s.no)):  # what only one way writes stays on the other as it was
             one, other = (as_term(on.value(place), place.type) for on in (yes, no))
-            self.written[place.key] = simplified(z3.If(condition, one, other))
+            self.written[place.key] = simplified(smt.If(condition, one, other))
 
 
 def _assigned(body: Iterable[pr.Stmt]) -> list[pr.Place]:

@@ -6,11 +6,9 @@ A value is a number that is known or a z3 term (`expressions.Value`). Which head
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 
-import z3
-
+from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Bool, Type, width
 from polysome.prove.p4.expressions import Value, as_term, simplified
@@ -102,11 +100,19 @@ class Reader:
 
     window: Window
     _known: dict[tuple[int, int], Term] = field(default_factory=dict)
+    _octets: dict[tuple[int, int], tuple[Term, ...]] = field(default_factory=dict)
 
     def bits(self, at: int, width: int) -> Term:
         found = self._known.get((at, width))
         if found is None:
             found = self._known[at, width] = self.window.bits(at, width)
+        return found
+
+    def octets(self, at: int, count: int) -> tuple[Term, ...]:
+        """`count` bytes from bit `at` on."""
+        found = self._octets.get((at, count))
+        if found is None:
+            found = self._octets[at, count] = tuple(self.bits(at + 8 * k, 8) for k in range(count))
         return found
 
 
@@ -149,7 +155,8 @@ class Store:
     seen: Read = field(default_factory=Read)
 
     def copy(self) -> Store:
-        made = copy(self)
+        made = Store.__new__(Store)
+        made.__dict__.update(self.__dict__)
         made.values, made.validity = dict(self.values), dict(self.validity)
         made.places, made.sums = dict(self.places), dict(self.sums)
         return made
@@ -209,21 +216,21 @@ class Store:
     def symbol(self, name: str, bits: int) -> Term:
         """A new free symbol, told from others on the path by its number."""
         self.symbols += 1
-        return z3.BitVec(f"{self.name}{name}#{self.symbols}", bits)
+        return smt.BitVec(f"{self.name}{name}#{self.symbols}", bits)
 
     def sum(self, name: str, meaning: Sum) -> Term:
         """A symbol of 16 bits that stands for a sum."""
         made = self.symbol(name, 16)
-        self.sums[str(made)] = meaning
+        self.sums[made.name] = meaning
         return made
 
 
 def _same(one: Value | InWindow | None, other: Value | InWindow | None) -> bool:
     if one is other:
         return True
-    if isinstance(one, z3.AstRef) and isinstance(other, z3.AstRef):
+    if isinstance(one, smt.Term) and isinstance(other, smt.Term):
         return bool(one.eq(other))
-    return type(one) is type(other) and not isinstance(one, z3.AstRef) and one == other
+    return type(one) is type(other) and not isinstance(one, smt.Term) and one == other
 
 
 # Intrinsic metadata that a program sets for the chip: nothing asked for.
@@ -236,13 +243,13 @@ def initial(name: str, key: Key, kind: Type) -> Value:
     if key[0] in _OUT and key != NO_PORT:
         return 0
     symbol = f"{name}{'.'.join(part.removeprefix('$') for part in key)}"
-    return z3.Bool(symbol) if isinstance(kind, Bool) else z3.BitVec(symbol, width(kind))
+    return smt.Bool(symbol) if isinstance(kind, Bool) else smt.BitVec(symbol, width(kind))
 
 
 def words(items: Iterable[tuple[Value, int]]) -> tuple[Term, ...]:
     """Values, each with its bits, one after the other as 16-bit words; together they are whole words."""
     found = pieces(items, 16)
-    return tuple(word if not isinstance(word, int) else z3.BitVecVal(word, 16) for word in found)
+    return tuple(word if not isinstance(word, int) else smt.BitVecVal(word, 16) for word in found)
 
 
 def pieces(items: Iterable[tuple[Value, int]], size: int) -> tuple[Value, ...]:
@@ -279,6 +286,6 @@ _SPLIT: dict[object, tuple[list[tuple[Value, int]], list[Value]]] = {}
 
 
 def _cut(group: list[tuple[Value, int]], bits: int, size: int) -> list[Value]:
-    terms = [z3.BitVecVal(value, wide) if isinstance(value, int) else value for value, wide in group]
-    whole = terms[0] if len(terms) == 1 else z3.Concat(*terms)
-    return [simplified(z3.Extract(end - 1, end - size, whole)) for end in range(bits, 0, -size)]
+    terms = [smt.BitVecVal(value, wide) if isinstance(value, int) else value for value, wide in group]
+    whole = terms[0] if len(terms) == 1 else smt.Concat(*terms)
+    return [simplified(smt.Extract(end - 1, end - size, whole)) for end in range(bits, 0, -size)]

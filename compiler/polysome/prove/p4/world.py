@@ -5,40 +5,63 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import z3
-
+from polysome import smt
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.store import Store
 from polysome.prove.window import Term
 
 
 class Feasible:
-    """Conditions that hold together so far: pushed on the way down, popped on the way back."""
+    """Conditions that hold together so far, as a walk goes down and comes back.
+
+    What a model of them makes true can be; only the other side of a split is asked for.
+    """
 
     def __init__(self, assumptions: Iterable[Term] = ()) -> None:
-        self.solver = z3.Solver()
-        self.solver.add(*assumptions)
-
-    def having(self, condition: Term) -> Iterator[bool]:
-        """Once, with the condition added, if it can hold there; what is not decided counts as possible."""
-        self.solver.push()
-        try:
-            self.solver.add(condition)
-            if self.solver.check() != z3.unsat:
-                yield True
-        finally:
-            self.solver.pop()
+        self._solver = smt.Solver()
+        self._solver.add(*assumptions)
+        self._path: list[Term] = []
+        self._pushed = 0  # how many of the path's conditions the solver has
+        self._model: smt.Model | None = None
 
     def split(self, condition: Value) -> Iterator[tuple[bool, Value]]:
-        """True, then False, each with what it says (1 if that was known) added, if that can be."""
+        """True, then False, each with what it says (1 if that was known) added, if that can be.
+
+        What is not decided counts as possible.
+        """
         if isinstance(condition, int):
             yield bool(condition), 1
             return
-        for _ in self.having(condition):
-            yield True, condition
-        opposite = z3.Not(condition)
-        for _ in self.having(opposite):
-            yield False, opposite
+        for holds, said in ((True, condition), (False, smt.Not(condition))):
+            possible, model = self._possible(said)
+            if possible:
+                before, self._model = self._model, model
+                self._path.append(said)
+                try:
+                    yield holds, said
+                finally:
+                    self._model = before
+                    self._path.pop()
+                    self._taken_back()
+
+    def _possible(self, said: Term) -> tuple[bool, smt.Model | None]:
+        """Can it hold too? With a model of that, if one is known."""
+        if self._model is not None and smt.is_true(self._model.eval(said, model_completion=True)):
+            return True, self._model
+        for condition in (*self._path[self._pushed :], said):
+            self._solver.push()
+            self._solver.add(condition)
+            self._pushed += 1
+        found = self._solver.check()
+        model = self._solver.model() if found == smt.sat else None
+        if found == smt.unsat:
+            self._taken_back()
+        return found != smt.unsat, model
+
+    def _taken_back(self) -> None:
+        while self._pushed > len(self._path):
+            self._solver.pop()
+            self._pushed -= 1
 
 
 @dataclass

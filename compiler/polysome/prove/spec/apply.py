@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.prove.ones import ONES, Sum, Word, octet, words
 from polysome.prove.spec.packet import Parsed
@@ -85,16 +84,16 @@ def _written(parsed: Parsed, edits: Edits) -> tuple[dict[int, Term], tuple[_Chan
         for k in sorted(touched):
             at = header.offset + k
             old, there = parsed.frame.byte(at), header.has(k + 1)
-            new = z3.simplify(z3.If(there, _octet(old, k, fields), old))
-            differs = z3.simplify(new != old)
-            if not z3.is_false(differs):
+            new = smt.simplify(smt.If(there, _octet(old, k, fields), old))
+            differs = smt.simplify(new != old)
+            if not smt.is_false(differs):
                 octets[at] = new
                 changes.append(_Change(at, position, differs, octet(new, 0) - octet(old, 0)))
     return octets, tuple(changes)
 
 
 def _bits(value: Term, width: int) -> Term:
-    return z3.If(value, bits(1, width), bits(0, width)) if z3.is_bool(value) else value
+    return smt.If(value, bits(1, width), bits(0, width)) if smt.is_bool(value) else value
 
 
 def _octet(old: Term, k: int, fields: list[tuple[ir.Field, Term]]) -> Term:
@@ -104,15 +103,15 @@ def _octet(old: Term, k: int, fields: list[tuple[ir.Field, Term]]) -> Term:
     while bit < stop:
         ahead = [(shape, value) for shape, value in fields if shape.offset + shape.width > bit]
         shape, value = min(ahead, key=lambda f: f[0].offset, default=(None, None))
-        if shape is not None and shape.offset <= bit:
+        if shape is not None and value is not None and shape.offset <= bit:
             behind = shape.offset + shape.width
             until = min(behind, stop)
-            pieces.append(z3.Extract(behind - 1 - bit, behind - until, value))
+            pieces.append(smt.Extract(behind - 1 - bit, behind - until, value))
         else:
             until = stop if shape is None else min(shape.offset, stop)
-            pieces.append(z3.Extract(stop - 1 - bit, stop - until, old))
+            pieces.append(smt.Extract(stop - 1 - bit, stop - until, old))
         bit = until
-    return pieces[0] if len(pieces) == 1 else z3.Concat(*pieces)
+    return pieces[0] if len(pieces) == 1 else smt.Concat(*pieces)
 
 
 # ---------------------------------------------------------------- checksums
@@ -128,17 +127,17 @@ def _summed(case: _Case, position: int, shape: ir.Field, checksum: ir.Checksum) 
         yield case
         return
     there = header.has(shape.offset // 8 + 2)
-    old = z3.Concat(parsed.frame.byte(at), parsed.frame.byte(at + 1))
+    old = smt.Concat(parsed.frame.byte(at), parsed.frame.byte(at + 1))
     none = old == 0 if checksum.zero_is_none else FALSE
     untouched, updated = disj(neg(there), none), conj(there, neg(none))
-    if not z3.is_false(untouched):
+    if not smt.is_false(untouched):
         yield _given(case, untouched)
-    if not z3.is_false(updated):
+    if not smt.is_false(updated):
         yield _updated(_given(case, updated), position, at, old, covered, checksum)
 
 
 def _given(case: _Case, condition: Term) -> _Case:
-    if z3.is_true(condition):
+    if smt.is_true(condition):
         return case
     return replace(case, left=replace(case.left, conditions=(*case.left.conditions, condition)))
 
@@ -184,10 +183,10 @@ def _updated(
         difference = difference + added
     causes = frozenset(cause for change, _ in covered for cause in (change.causes or {change.at}))
     plain = {change.at for change, _ in covered if not change.causes}
-    changed = z3.simplify(disj(*(c.condition for c, _ in covered if not c.causes or not c.causes <= plain)))
-    ones = z3.If(changed, z3.BoolVal(checksum.never_zero), old == ONES)
-    word = Word(words(old) - difference, z3.simplify(ones))
+    changed = smt.simplify(disj(*(c.condition for c, _ in covered if not c.causes or not c.causes <= plain)))
+    ones = smt.If(changed, smt.BoolVal(checksum.never_zero), old == ONES)
+    word = Word(words(old) - difference, smt.simplify(ones))
     left = replace(case.left, words={**case.left.words, at: word})
-    differs = z3.Not(word.equals(Word.of(old)))
+    differs = smt.Not(word.equals(Word.of(old)))
     change = _Change(at, position, differs, word.sum - words(old), causes)
     return replace(case, left=left, changes=(*case.changes, change))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.prove.window import Frame, Term
@@ -37,22 +36,22 @@ class Room:
 
     def has(self, end: int) -> Term:
         """Are the bytes before `end` all inside?"""
-        return z3.simplify(conj(*(z3.UGE(e, place(end)) for e in self.ends)))
+        return smt.simplify(conj(*(smt.UGE(e, place(end)) for e in self.ends)))
 
     def holds(self, end: Term) -> Term:
         """The same for a position that is a term."""
-        return z3.simplify(conj(*(z3.UGE(e, end) for e in self.ends)))
+        return smt.simplify(conj(*(smt.UGE(e, end) for e in self.ends)))
 
     def byte(self, frame: Frame, k: int) -> Term:
         """Byte k of the frame, 0 outside."""
-        return z3.If(self.has(k + 1), frame.byte(k), bits(0, 8))
+        return smt.If(self.has(k + 1), frame.byte(k), bits(0, 8))
 
     @property
     def least(self) -> Term:
         found = self.ends[0]
         for end in self.ends[1:]:
-            found = z3.If(z3.ULE(found, end), found, end)
-        return z3.simplify(found)
+            found = smt.If(smt.ULE(found, end), found, end)
+        return smt.simplify(found)
 
     def narrowed(self, end: Term) -> Room:
         return Room((*self.ends, end))
@@ -144,14 +143,14 @@ class Parsed:
     @property
     def short(self) -> Term:
         """Is the frame shorter than its header claims?"""
-        return FALSE if self.claimed is None else z3.UGT(self.claimed, self.arrived)
+        return FALSE if self.claimed is None else smt.UGT(self.claimed, self.arrived)
 
     @property
     def end(self) -> Term:
         """Where the packet ends in the frame."""
         if self.claimed is None:
             return self.arrived
-        return z3.If(z3.ULE(self.claimed, self.arrived), self.claimed, self.arrived)
+        return smt.If(smt.ULE(self.claimed, self.arrived), self.claimed, self.arrived)
 
     @property
     def start(self) -> Term:
@@ -162,11 +161,11 @@ class Parsed:
 
     @cached_property
     def in_port(self) -> Term:
-        return z3.BitVec(f"{self.frame.name}.in_port", 16)
+        return smt.BitVec(f"{self.frame.name}.in_port", 16)
 
     @cached_property
     def valid(self) -> Sequence[Term]:
-        return [z3.BoolVal(i in self.placed) for i in range(len(self.program.parser.instances))]
+        return [smt.BoolVal(i in self.placed) for i in range(len(self.program.parser.instances))]
 
     @property
     def length(self) -> Term:
@@ -182,7 +181,7 @@ class Parsed:
         shape = instance.header.fields[f]
         header = self.placed.get(i)
         if header is None:
-            term = z3.BitVec(f"{self.frame.name}.no {instance.name}.{shape.name}", max(shape.width, 1))
+            term = smt.BitVec(f"{self.frame.name}.no {instance.name}.{shape.name}", max(shape.width, 1))
         else:
             term = self._bits(header, shape.offset, shape.width)
         return term == 1 if isinstance(shape.type, t.Bool) else term
@@ -191,41 +190,41 @@ class Parsed:
         inside = Room((self.end,))
         if self.pos is not None:
             return _joined([inside.byte(self.frame, self.pos + k) for k in range(low, high)])
-        there = [z3.ULT(self.start + place(k), self.end) for k in range(low, high)]
+        there = [smt.ULT(self.start + place(k), self.end) for k in range(low, high)]
         name = f"{self.frame.name}.behind the cut"  # at no known place
-        return _joined([z3.If(c, z3.BitVec(f"{name}[{k}]", 8), bits(0, 8)) for k, c in enumerate(there, low)])
+        return _joined([smt.If(c, smt.BitVec(f"{name}[{k}]", 8), bits(0, 8)) for k, c in enumerate(there, low)])
 
     def rest(self, i: int, low: int, high: int) -> Term:
         header = self.placed.get(i)
         if header is None:
-            return z3.BitVec(f"{self.frame.name}.no {i}.rest[{low}..{high}]", 8 * (high - low))
+            return smt.BitVec(f"{self.frame.name}.no {i}.rest[{low}..{high}]", 8 * (high - low))
         fixed = self.program.parser.instances[i].header.fixed
         return self._bits(header, 8 * (fixed + low), 8 * (high - low))
 
     def rest_length(self, i: int) -> Term:
         header = self.placed.get(i)
         if header is None:
-            return z3.BitVec(f"{self.frame.name}.no {i}.rest", PLACE)
+            return smt.BitVec(f"{self.frame.name}.no {i}.rest", PLACE)
         behind = place(header.offset + self.program.parser.instances[i].header.fixed)
-        return z3.simplify(z3.If(z3.UGE(header.end, behind), header.end - behind, place(0)))
+        return smt.simplify(smt.If(smt.UGE(header.end, behind), header.end - behind, place(0)))
 
     def peeked(self, count: int) -> Term:
         assert self.pos is not None, "nothing is parsed behind a quote that was cut"
         whole = _joined([self.room.byte(self.frame, self.pos + k) for k in range((count + 7) // 8)])
-        return z3.simplify(z3.Extract(whole.size() - 1, whole.size() - count, whole))
+        return smt.simplify(smt.Extract(whole.size() - 1, whole.size() - count, whole))
 
     def _bits(self, header: Placed, at: int, width: int) -> Term:
         """`width` bits from bit `at` of a header on; those behind its end are 0."""
         first, last = at // 8, (at + width + 7) // 8
         octets = [self.octet(header, k) for k in range(first, last)]
         high = 8 * last - at - 1
-        return z3.simplify(z3.Extract(high, high - width + 1, _joined(octets)))
+        return smt.simplify(smt.Extract(high, high - width + 1, _joined(octets)))
 
     def octet(self, header: Placed, k: int) -> Term:
         """Byte k of a header, 0 if it is not there."""
         there = header.has(k + 1)
         byte = self.frame.byte(header.offset + k)
-        return byte if z3.is_true(there) else z3.If(there, byte, bits(0, 8))
+        return byte if smt.is_true(there) else smt.If(there, byte, bits(0, 8))
 
     # ------------------------------------------------------------ expressions
 
@@ -242,20 +241,19 @@ class OnArrival(Expressions):
     """Expressions over a packet as it arrived. Config items are the same everywhere; hashes are some function."""
 
     def decision(self, e: ir.Choose, condition: Term) -> Term:
-        return z3.simplify(condition)
+        return smt.simplify(condition)
 
     def under(self, condition: Term, e: ir.Expr) -> Any:
-        return UNKNOWN if z3.is_false(condition) else super().under(condition, e)
+        return UNKNOWN if smt.is_false(condition) else super().under(condition, e)
 
     def other(self, e: ir.Expr) -> Any:
         match e:
             case ir.Config(name=name) if (width := t.width(e.type)) is not None:
-                return z3.BitVec(f"config {name}", width)
+                return smt.BitVec(f"config {name}", width)
             case ir.Hash(args=args):
                 leaves = [leaf for a in args for leaf in _leaves(self.value(a))]
-                sorts = [leaf.sort() for leaf in leaves]
-                name = "hash " + " ".join(str(s) for s in sorts)
-                return z3.Function(name, *sorts, z3.BitVecSort(64))(*leaves)
+                name = "hash " + " ".join(str(leaf.size()) for leaf in leaves)  # a truth value has no bits
+                return smt.uninterpreted(name, leaves, 64)
             case _:
                 return super().other(e)
 
@@ -265,9 +263,9 @@ def _leaves(value: Any) -> list[Term]:
 
 
 def _joined(octets: list[Term]) -> Term:
-    return z3.simplify(octets[0] if len(octets) == 1 else z3.Concat(*octets))
+    return smt.simplify(octets[0] if len(octets) == 1 else smt.Concat(*octets))
 
 
 def outside(condition: Term) -> Term:
     """The opposite of a condition, simplified."""
-    return z3.simplify(neg(condition))
+    return smt.simplify(neg(condition))

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.prove.spec.packet import FAR, PLACE, Decision, Parsed, Placed, Room, outside, place
 from polysome.prove.window import Frame, Term
@@ -42,9 +41,9 @@ def parses(program: ir.Program, frame: Frame, assumptions: Sequence[Term] = ()) 
     Raises TooManySizes where a header may have more than MOST_SIZES sizes. What the solver cannot decide counts as
     feasible.
     """
-    solver = z3.SolverFor("QF_BV")
+    solver = smt.Solver("QF_BV")
     solver.add(*assumptions)
-    if solver.check() != z3.unsat:
+    if solver.check() != smt.unsat:
         begin = Parsed(program, frame, Room((resized(frame.length, PLACE),)))
         yield from _Walk(program, solver).node(0, begin)
 
@@ -52,7 +51,7 @@ def parses(program: ir.Program, frame: Frame, assumptions: Sequence[Term] = ()) 
 class _Walk:
     """`solver` holds what is known of the frame where the walk is."""
 
-    def __init__(self, program: ir.Program, solver: z3.Solver) -> None:
+    def __init__(self, program: ir.Program, solver: smt.Solver) -> None:
         self.parser, self.solver = program.parser, solver
 
     def node(self, n: int, p: Parsed) -> Iterator[Parsed]:
@@ -88,9 +87,9 @@ class _Walk:
             self.solver.pop()
 
     def _possible(self, *conditions: Term) -> bool:
-        if any(z3.is_false(c) for c in conditions):
+        if any(smt.is_false(c) for c in conditions):
             return False
-        return bool(self.solver.check(*conditions) != z3.unsat)
+        return bool(self.solver.check(*conditions) != smt.unsat)
 
     # ------------------------------------------------------------ extracting
 
@@ -105,17 +104,17 @@ class _Walk:
         formed, size, end = _rules(header, whole)
         taken = conj(fixed, formed, p.room.holds(place(pos) + size))
         for number in self._sizes(taken, size, name):
-            room = p.room if end is None else p.room.narrowed(z3.simplify(place(pos) + end))
+            room = p.room if end is None else p.room.narrowed(smt.simplify(place(pos) + end))
             claimed = p.claimed if p.claimed is not None or end is None else room.ends[-1]
             after = replace(
                 p, headers=(*p.headers, Placed(i, pos, number, room)), room=room, pos=pos + number, claimed=claimed
             )
-            exactly = conj(taken, z3.simplify(size == number))
+            exactly = conj(taken, smt.simplify(size == number))
             yield _Branch(f"{name} is there, {number} bytes", exactly, span, after, n)
-        cut = z3.BoolVal(False)
+        cut = smt.BoolVal(False)
         if instance.cut is not None:
             begun = p.room.has(pos + min(instance.cut, header.fixed))
-            cut = z3.simplify(disj(conj(begun, neg(fixed)), conj(fixed, formed, neg(p.room.holds(place(pos) + size)))))
+            cut = smt.simplify(disj(conj(begun, neg(fixed)), conj(fixed, formed, neg(p.room.holds(place(pos) + size)))))
             after = replace(p, headers=(*p.headers, Placed(i, pos, None, p.room)), pos=None)
             yield _Branch(f"{name} is there, but cut", cut, span, after, -1)
         absent = outside(disj(taken, cut))
@@ -123,13 +122,13 @@ class _Walk:
 
     def _sizes(self, taken: Term, size: Term, name: str) -> Iterator[int]:
         """The sizes that a header can have."""
-        if z3.is_bv_value(size):
+        if smt.is_bv_value(size):
             yield size.as_long()
             return
         known: list[int] = []
         self.solver.push()
         self.solver.add(taken)
-        while self.solver.check() == z3.sat:
+        while self.solver.check() == smt.sat:
             known.append(self.solver.model().eval(size, model_completion=True).as_long())
             if len(known) > MOST_SIZES:
                 self.solver.pop()
@@ -145,17 +144,17 @@ def _rules(header: ir.Header, p: Parsed) -> tuple[Term, Term, Term | None]:
     size = place(header.fixed) if header.size is None else _length(p.value(header.size))
     end = None if header.end is None else _length(p.value(header.end))
     if header.size is not None:
-        formed.append(z3.UGE(size, place(header.fixed)))
+        formed.append(smt.UGE(size, place(header.fixed)))
     if end is not None:
-        formed.append(z3.UGE(end, size))
-    return z3.simplify(conj(*formed)), size, end
+        formed.append(smt.UGE(end, size))
+    return smt.simplify(conj(*formed)), size, end
 
 
 def _length(term: Term) -> Term:
     """A number of bytes, of PLACE bits; `FAR` stands for all that is as far."""
     if term.size() < PLACE:
-        return z3.simplify(resized(term, PLACE))
-    return z3.simplify(z3.If(z3.UGE(term, bits(FAR, term.size())), place(FAR), resized(term, PLACE)))
+        return smt.simplify(resized(term, PLACE))
+    return smt.simplify(smt.If(smt.UGE(term, bits(FAR, term.size())), place(FAR), resized(term, PLACE)))
 
 
 # ---------------------------------------------------------------- going on
@@ -164,9 +163,9 @@ def _length(term: Term) -> Term:
 def _selected(node: ir.ParseNode, p: Parsed) -> Iterator[_Branch]:
     """Where parsing goes behind the node's header: one branch for each node that comes next, and -1."""
     found: dict[int, list[tuple[str, Term]]] = {}
-    left: Term = z3.BoolVal(True)
+    left: Term = smt.BoolVal(True)
     for hook, target in node.hooks:
-        condition = z3.BoolVal(True) if hook is None else p.value(hook)
+        condition = smt.BoolVal(True) if hook is None else p.value(hook)
         found.setdefault(target, []).append(("its hook", conj(left, condition)))
         left = conj(left, neg(condition))
     keys = [_number(p.value(key)) for key in node.keys] if node.cases else []
@@ -180,11 +179,11 @@ def _selected(node: ir.ParseNode, p: Parsed) -> Iterator[_Branch]:
     span = spans[0] if spans else p.program.parser.instances[p.path[-1]].header.span if p.path else p.program.span
     for target, ways in found.items():
         words = "; ".join(words for words, _ in ways)
-        yield _Branch(words, z3.simplify(disj(*(c for _, c in ways))), span, p, target)
+        yield _Branch(words, smt.simplify(disj(*(c for _, c in ways))), span, p, target)
 
 
 def _number(key: Term) -> Term:
-    return z3.If(key, bits(1, 1), bits(0, 1)) if z3.is_bool(key) else key
+    return smt.If(key, bits(1, 1), bits(0, 1)) if smt.is_bool(key) else key
 
 
 def _matches(keys: list[Term], match: ir.Match) -> Term:
@@ -192,7 +191,7 @@ def _matches(keys: list[Term], match: ir.Match) -> Term:
     for key, bounds in zip(keys, match.ranges, strict=True):
         if bounds is not None:
             low, high = bounds
-            found.append(key == low if low == high else z3.And(z3.UGE(key, low), z3.ULE(key, high)))
+            found.append(key == low if low == high else smt.And(smt.UGE(key, low), smt.ULE(key, high)))
     return conj(*found)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import z3
-
+from polysome import smt
 from polysome.interp.statement_code import owns
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -62,7 +61,7 @@ class Evaluator(Expressions):
     def happens(self, number: int, condition: Term = TRUE) -> None:
         """Outcome `number` happens here under a condition."""
         whole = conj(self.guard, neg(disj(*self.traps)), condition)
-        if not z3.is_false(whole):
+        if not smt.is_false(whole):
             self.note(number, whole)
 
     def note(self, number: int, condition: Term) -> None:
@@ -71,7 +70,7 @@ class Evaluator(Expressions):
 
     def decided(self, first: int | None, condition: Term) -> Term:
         """The condition of a point whose outcomes are `first` (it holds) and the one after."""
-        condition = z3.simplify(condition)
+        condition = smt.simplify(condition)
         if first is not None:
             self.happens(first, condition)
             self.happens(first + 1, neg(condition))
@@ -149,7 +148,7 @@ class Evaluator(Expressions):
         size = index.size()
         if hashed:  # a row of a maglev table: any
             index = self.unknown(t.Bits(size))
-            self.world.limits.append(disj(z3.ULT(index, rows.count(size)), rows.count(size) == 0))
+            self.world.limits.append(disj(smt.ULT(index, rows.count(size)), rows.count(size) == 0))
         self.trap(neg(disj(*(conj(there, index == n) for n, (there, _, _) in enumerate(rows.rows)))))
         boxed = isinstance(e.type, t.Ref)
         value: Any = None
@@ -168,7 +167,7 @@ class Evaluator(Expressions):
         """Is the index past the end of an array?"""
         decl = self.program.state[state]
         assert isinstance(decl, ir.ArrayDecl)
-        return FALSE if decl.size >> index.size() else z3.UGE(index, decl.size)
+        return FALSE if decl.size >> index.size() else smt.UGE(index, decl.size)
 
     def _method(self, e: ir.MethodCall, state: str, args: list[Any]) -> Any:
         if isinstance(self.program.state[state], ir.MapDecl):
@@ -191,20 +190,20 @@ class Evaluator(Expressions):
         scale = bits(SCALE["packets" if e.rate.type == t.PACKETRATE else "bytes"], WIDE)
         held = self._refilled(bucket, resized(rate, WIDE), resized(burst, WIDE) * scale)
         wanted = resized(n, WIDE) * scale
-        untouched = z3.is_bv_value(bucket[0]) and bucket[0].as_long() == FULL[0]
-        there = z3.simplify(z3.UGE(resized(burst, WIDE), resized(n, WIDE)) if untouched else z3.UGE(held, wanted))
+        untouched = smt.is_bv_value(bucket[0]) and bucket[0].as_long() == FULL[0]
+        there = smt.simplify(smt.UGE(resized(burst, WIDE), resized(n, WIDE)) if untouched else smt.UGE(held, wanted))
         if e.take:
-            left = (z3.Extract(TOKENS - 1, 0, held - wanted), resized(self.world.now, TIME))
+            left = (smt.Extract(TOKENS - 1, 0, held - wanted), resized(self.world.now, TIME))
             self._store(place, key, _with_member(whole, place.path, choose(there, left, bucket)))
         return there
 
     def _refilled(self, bucket: tuple[Term, Term], rate: Term, full: Term) -> Term:
         """What the bucket holds now; one that was never used is full."""
         tokens, last = bucket
-        if z3.is_bv_value(tokens) and tokens.as_long() == FULL[0]:
+        if smt.is_bv_value(tokens) and tokens.as_long() == FULL[0]:
             return full
         held = resized(tokens, WIDE) + resized(self.world.now - last, WIDE) * rate
-        return z3.If(z3.ULE(full, held), full, held)
+        return smt.If(smt.ULE(full, held), full, held)
 
     def _whole(self, place: ir.Place, key: Any) -> Any:
         """The value that a bucket is part of."""

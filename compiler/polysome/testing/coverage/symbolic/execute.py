@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
@@ -68,7 +67,7 @@ class Executor(Evaluator):
     def body(self, body: ir.Body, guard: Term) -> Term:
         """Runs the statements under `guard`; the condition under which what follows is reached."""
         for s in body:
-            if z3.is_false(guard):
+            if smt.is_false(guard):
                 break
             self.guard, self.place = guard, id(s)
             self.happens(self.points.line(s))
@@ -236,7 +235,7 @@ class Executor(Evaluator):
     def ended(self, decl: ir.MapDecl, key: Any, value: Any, why: int | None, guard: Term) -> None:
         """Runs `on end` of the map, if there is one."""
         handler = self.program.end_handlers.get(decl.name)
-        if handler is None or z3.is_false(guard):
+        if handler is None or smt.is_false(guard):
             return
         assert why is not None
         saved, sent = (self.locals, self.traps), getattr(self, "sent", [])

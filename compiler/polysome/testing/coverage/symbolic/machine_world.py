@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -274,6 +273,6 @@ def _matches_part(part: Term, matcher: Any) -> Term:
         case Prefix():
             return in_prefix(part, lift(t.PREFIX, matcher) if isinstance(matcher.value, int) else matcher)
         case (low, high):
-            return conj(z3.UGE(part, low), z3.ULE(part, high))
+            return conj(smt.UGE(part, low), smt.ULE(part, high))
         case _:
             return part == (int(matcher) if isinstance(matcher, (int, bool)) else matcher)

@@ -11,8 +11,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.interp.packet import write_bits
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -43,10 +42,10 @@ class AnyPacket:
     def __init__(self, program: ir.Program, points: Points, tag: str = "") -> None:
         self.program, self._tag = program, tag
         self.parser = program.parser
-        self.in_port = z3.BitVec(f"{tag}in_port", 16)
-        self.length = z3.BitVec(f"{tag}len", SIZE)
-        self.payload_length = z3.BitVec(f"{tag}payload_len", SIZE)
-        self.limits: list[Term] = [z3.ULE(self.payload_length, self.length)]
+        self.in_port = smt.BitVec(f"{tag}in_port", 16)
+        self.length = smt.BitVec(f"{tag}len", SIZE)
+        self.payload_length = smt.BitVec(f"{tag}payload_len", SIZE)
+        self.limits: list[Term] = [smt.ULE(self.payload_length, self.length)]
         self._own = _HeaderTerms(self, points)
         self._fields: dict[tuple[int, int], Term] = {}
         self._bytes: dict[tuple[str, int], Term] = {}
@@ -63,7 +62,7 @@ class AnyPacket:
         """A field of a header: a Bool if that is its type."""
         if (i, f) not in self._fields:
             shape = self.parser.instances[i].header.fields[f]
-            self._fields[i, f] = z3.BitVec(
+            self._fields[i, f] = smt.BitVec(
                 f"{self._tag}{self.parser.instances[i].name}.{shape.name}", max(shape.width, 1)
             )
         term = self._fields[i, f]
@@ -80,15 +79,17 @@ class AnyPacket:
     def rest_length(self, i: int) -> Term:
         fixed = self.parser.instances[i].header.fixed
         size = self.size(i)
-        whole = z3.If(z3.UGT(size, fixed), size - fixed, bits(0, SIZE))
+        whole = smt.If(smt.UGT(size, fixed), size - fixed, bits(0, SIZE))
         cut = self._cut(i)
-        return whole if z3.is_false(cut) else z3.If(cut, z3.BitVec(f"{self._tag}{self._rest_name(i)}.len", SIZE), whole)
+        return (
+            whole if smt.is_false(cut) else smt.If(cut, smt.BitVec(f"{self._tag}{self._rest_name(i)}.len", SIZE), whole)
+        )
 
     def _cut(self, i: int) -> Term:
         """Is only the beginning of the header there?"""
         if self.parser.instances[i].cut is None:
             return FALSE
-        return disj(*(z3.Bool(f"{self._tag}cut{n}") for n, node in enumerate(self.parser.nodes) if node.instance == i))
+        return disj(*(smt.Bool(f"{self._tag}cut{n}") for n, node in enumerate(self.parser.nodes) if node.instance == i))
 
     def size(self, i: int) -> Term:
         """A header's size in bytes."""
@@ -101,15 +102,15 @@ class AnyPacket:
 
     def peeked(self, count: int) -> Term:
         """The bits after the header that is just extracted."""
-        return z3.BitVec(f"{self._tag}peek{self._node}_{count}", count)
+        return smt.BitVec(f"{self._tag}peek{self._node}_{count}", count)
 
     def _slice(self, name: str, length: Term, low: int, high: int) -> Term:
-        parts = [z3.If(z3.ULT(bits(k, SIZE), length), self._byte(name, k), bits(0, 8)) for k in range(low, high)]
-        return parts[0] if len(parts) == 1 else z3.Concat(*parts)
+        parts = [smt.If(smt.ULT(bits(k, SIZE), length), self._byte(name, k), bits(0, 8)) for k in range(low, high)]
+        return parts[0] if len(parts) == 1 else smt.Concat(*parts)
 
     def _byte(self, name: str, k: int) -> Term:
         if (name, k) not in self._bytes:
-            self._bytes[name, k] = z3.BitVec(f"{self._tag}{name}[{k}]", 8)
+            self._bytes[name, k] = smt.BitVec(f"{self._tag}{name}[{k}]", 8)
         return self._bytes[name, k]
 
     def _rest_name(self, i: int) -> str:
@@ -138,7 +139,7 @@ class AnyPacket:
         for n in _sorted(self.parser):
             node = self.parser.nodes[n]
             reached = disj(*incoming.get(n, []))
-            self.nodes[n] = z3.Bool(f"{self._tag}node{n}") if node.instance is not None else reached
+            self.nodes[n] = smt.Bool(f"{self._tag}node{n}") if node.instance is not None else reached
             if node.instance is not None:
                 self.limits.append(self.nodes[n] == conj(reached, self._extracted(n, node.instance)))
                 self.valid[node.instance] = disj(self.valid[node.instance], self.nodes[n])
@@ -153,16 +154,16 @@ class AnyPacket:
         instance = self.parser.instances[i]
         formed = self._formed(i)
         if instance.cut is not None:
-            formed = disj(z3.Bool(f"{self._tag}cut{n}"), formed)
-        return formed if instance.header.fixed == 0 else conj(z3.Bool(f"{self._tag}fits{n}"), formed)
+            formed = disj(smt.Bool(f"{self._tag}cut{n}"), formed)
+        return formed if instance.header.fixed == 0 else conj(smt.Bool(f"{self._tag}fits{n}"), formed)
 
     def _formed(self, i: int) -> Term:
         header = self.parser.instances[i].header
-        found = [z3.UGE(self.size(i), header.fixed)] if header.size is not None else []
+        found = [smt.UGE(self.size(i), header.fixed)] if header.size is not None else []
         if header.valid is not None:
             found.append(self._own.of(i, header.valid))
         if header.end is not None:
-            found.append(z3.UGE(self._end(i), self.size(i)))
+            found.append(smt.UGE(self._end(i), self.size(i)))
         return conj(*found)
 
     def _end(self, i: int) -> Term:
@@ -193,18 +194,18 @@ class AnyPacket:
         """What makes a frame of the terms, besides `limits`."""
         offsets = {}
         position: Term = bits(0, SIZE)
-        sizes = [z3.ULE(self.size(i), LONGEST) for i in self._order] + [z3.ULE(self.payload_length, LONGEST)]
+        sizes = [smt.ULE(self.size(i), LONGEST) for i in self._order] + [smt.ULE(self.payload_length, LONGEST)]
         for i in self._order:
             offsets[i] = position
-            position = position + z3.If(self.valid[i], self.size(i), bits(0, SIZE))
+            position = position + smt.If(self.valid[i], self.size(i), bits(0, SIZE))
         total = position + self.payload_length
-        found = [self.length == total, z3.ULE(total, LONGEST), *sizes, *self._unextracted(), *self._peeks()]
+        found = [self.length == total, smt.ULE(total, LONGEST), *sizes, *self._unextracted(), *self._peeks()]
         for i in self._order:
             instance = self.parser.instances[i]
             if instance.header.end is not None:
                 exact = self._end(i) == total - offsets[i]
-                longer = z3.UGE(self._end(i), total - offsets[i]) if instance.cut is not None else exact
-                found.append(z3.Implies(self.valid[i], longer))
+                longer = smt.UGE(self._end(i), total - offsets[i]) if instance.cut is not None else exact
+                found.append(smt.Implies(self.valid[i], longer))
         return found
 
     @cached_property
@@ -217,8 +218,8 @@ class AnyPacket:
             for f, shape in enumerate(header.fields):
                 if shape.length is not None and self.parser.instances[i].cut is None:
                     right = self._own.size(i, shape.length, {False: self.size(i), True: behind})
-                    found.append(z3.Implies(self.valid[i], self.field(i, f) == resized(right, shape.width)))
-            behind = behind + z3.If(self.valid[i], self.size(i), bits(0, SIZE))
+                    found.append(smt.Implies(self.valid[i], self.field(i, f) == resized(right, shape.width)))
+            behind = behind + smt.If(self.valid[i], self.size(i), bits(0, SIZE))
         return found
 
     def _unextracted(self) -> list[Term]:
@@ -230,10 +231,10 @@ class AnyPacket:
                 if i is not None:
                     instance = self.parser.instances[i]
                     least = instance.header.fixed if instance.cut is None else min(instance.cut, instance.header.fixed)
-                    found.append(z3.Implies(conj(edge, neg(self.nodes[target])), z3.ULT(self.payload_length, least)))
+                    found.append(smt.Implies(conj(edge, neg(self.nodes[target])), smt.ULT(self.payload_length, least)))
             i = self.parser.nodes[n].instance if n >= 0 else None
             if i is not None and self.parser.instances[i].cut is not None:
-                found.append(neg(z3.Bool(f"{self._tag}cut{n}")))
+                found.append(neg(smt.Bool(f"{self._tag}cut{n}")))
         return found
 
     def _peeks(self) -> list[Term]:
@@ -249,9 +250,9 @@ class AnyPacket:
                     if i is not None:
                         there = conj(edge, self.nodes[target])
                         others.append(there)
-                        found.append(z3.Implies(there, self._begins(i, peeked)))
+                        found.append(smt.Implies(there, self._begins(i, peeked)))
                 ends = conj(self.nodes[n], neg(disj(*others)))
-                found.append(z3.Implies(ends, peeked == _first(count, self.payload(0, (count + 7) // 8))))
+                found.append(smt.Implies(ends, peeked == _first(count, self.payload(0, (count + 7) // 8))))
         return found
 
     def _begins(self, i: int, peeked: Term) -> Term:
@@ -262,8 +263,8 @@ class AnyPacket:
             if shape.width and shape.offset < last:
                 self.field(i, f)
                 term = self._fields[i, f]
-                have = z3.Extract(shape.width - 1, shape.width - (last - shape.offset), term)
-                found.append(z3.Extract(peeked.size() - 1 - shape.offset, peeked.size() - last, peeked) == have)
+                have = smt.Extract(shape.width - 1, shape.width - (last - shape.offset), term)
+                found.append(smt.Extract(peeked.size() - 1 - shape.offset, peeked.size() - last, peeked) == have)
         return conj(*found)
 
     def frame(self, model: Term) -> bytes:
@@ -329,7 +330,7 @@ class _HeaderTerms(Evaluator):
 
 def _first(count: int, term: Term) -> Term:
     """The first bits."""
-    return z3.Extract(term.size() - 1, term.size() - count, term)
+    return smt.Extract(term.size() - 1, term.size() - count, term)
 
 
 def _peeking(node: ir.ParseNode) -> list[ir.Peek]:
@@ -340,10 +341,10 @@ def _matches(keys: list[Term], match: ir.Match) -> Term:
     found = []
     for key, bounds in zip(keys, match.ranges, strict=True):
         if bounds is not None:
-            if z3.is_bool(key):
-                key = z3.If(key, bits(1, 1), bits(0, 1))
+            if smt.is_bool(key):
+                key = smt.If(key, bits(1, 1), bits(0, 1))
             low, high = bounds
-            found.append(key == low if low == high else z3.And(z3.UGE(key, low), z3.ULE(key, high)))
+            found.append(key == low if low == high else smt.And(smt.UGE(key, low), smt.ULE(key, high)))
     return conj(*found)
 
 

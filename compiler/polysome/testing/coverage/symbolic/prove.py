@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
@@ -29,8 +28,8 @@ def unreachable(program: ir.Program, wanted: Collection[int]) -> dict[int, str]:
     packet, world = AnyPacket(program, found), FreeWorld(program)
     executor = _Anywhere(program, found, packet, world)
     executor.everything()
-    solver = z3.SolverFor("QF_BV")
-    solver.set("timeout", PATIENCE)
+    solver = smt.Solver("QF_BV")
+    solver.patience(PATIENCE)
     solver.add(*packet.limits, *world.limits)
     never = [n for n in wanted if not _possible(solver, executor.reached.get(n, []))]
     constant = {n for point in found.points for n in _constant(point, executor.open)}
@@ -44,10 +43,10 @@ def _possible(solver: Term, conditions: list[Term]) -> bool:
     if not conditions:
         return False
     solver.push()
-    solver.add(z3.Or(*conditions))
+    solver.add(smt.Or(*conditions))
     found = solver.check()
     solver.pop()
-    return bool(found != z3.unsat)
+    return bool(found != smt.unsat)
 
 
 def _constant(point: Point, open_: Mapping[int, bool]) -> list[int]:
@@ -65,7 +64,7 @@ class _Anywhere(Executor):
     def decided(self, first: int | None, condition: Term) -> Term:
         condition = super().decided(first, condition)
         if first is not None:
-            constant = z3.is_true(condition) or z3.is_false(condition)
+            constant = smt.is_true(condition) or smt.is_false(condition)
             self.open[first] = self.open.get(first, False) or not constant
         return condition
 
@@ -78,7 +77,7 @@ class _Anywhere(Executor):
             key, value, why = handler.slots
             item = decl.value.item if isinstance(decl.value, t.FromPool) else decl.value
             reason = self.unknown(t.END)
-            self.world.limits.append(z3.Or(*(reason == n for n in _reasons(program, decl))))
+            self.world.limits.append(smt.Or(*(reason == n for n in _reasons(program, decl))))
             self.locals = {key: self.unknown(decl.key), value: () if item is None else self.unknown(item), why: reason}
             self.handler(handler, TRUE)
         for timer in program.timers:

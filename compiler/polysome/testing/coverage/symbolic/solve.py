@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import z3
-
+from polysome import smt
 from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
 from polysome.ir import program as ir
@@ -88,7 +87,7 @@ class _Last:
     def __init__(self, program: ir.Program, moment: Moment) -> None:
         self.program, self.moment = program, moment
         machine, values = _replayed(program, moment)
-        self.times = [z3.BitVec(f"now{k}", 64) for k in range(moment.packets)]
+        self.times = [smt.BitVec(f"now{k}", 64) for k in range(moment.packets)]
         self.earliest = max(machine.clock.now, 0 if moment.trace is not None else START)
         due = machine._next_event(self.earliest + DAY)[0]
         self.latest = self.earliest + DAY if due is None else due - 1
@@ -106,9 +105,9 @@ class _Last:
             self.solver.pop()
         self.solver.push()
         self.solver.add(*self.world.limits)
-        for before, now in itertools.pairwise([z3.BitVecVal(self.earliest, 64), *self.times]):
-            self.solver.add(z3.UGE(now, before), z3.ULE(now, self.latest))
-        self.usual = z3.And(*(demand for packet in self.packets for demand in packet.usual))
+        for before, now in itertools.pairwise([smt.BitVecVal(self.earliest, 64), *self.times]):
+            self.solver.add(smt.UGE(now, before), smt.ULE(now, self.latest))
+        self.usual = smt.And(*(demand for packet in self.packets for demand in packet.usual))
 
     def reaching(self, n: int) -> Trace | None:
         """A trace for outcome n, by the packet itself or by what comes after it."""
@@ -121,14 +120,14 @@ class _Last:
 
     def first(self, conditions: list[Term]) -> Trace | None:
         """A trace whose last packet meets one of the conditions."""
-        model = self._model(z3.Or(*conditions)) if conditions else None
+        model = self._model(smt.Or(*conditions)) if conditions else None
         return None if model is None else self._trace(model, None)
 
     def _model(self, condition: Term) -> Term | None:
         for demands in ((condition, self.usual), (condition,)):
             self.solver.push()
             self.solver.add(*demands)
-            model = self.solver.model() if self.solver.check() == z3.sat else None
+            model = self.solver.model() if self.solver.check() == smt.sat else None
             self.solver.pop()
             if model is not None:
                 return model
@@ -150,8 +149,8 @@ class _Last:
 @lru_cache(maxsize=8)
 def _frames(program: ir.Program, count: int) -> tuple[list[AnyPacket], Term]:
     """So many packets of the program, to ports that it handles, and a solver that knows what frames are like."""
-    solver = z3.SolverFor("QF_BV")
-    solver.set("timeout", PATIENCE)
+    solver = smt.Solver("QF_BV")
+    solver.patience(PATIENCE)
     packets = [AnyPacket(program, points(program), f"{k}:") for k in range(count)]
     for packet in packets:
         solver.add(*packet.limits, *packet.layout)

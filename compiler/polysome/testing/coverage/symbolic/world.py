@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import z3
-
+from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.symbolic.values import FALSE, Term, anything
@@ -58,7 +57,7 @@ class FreeWorld:
     def __init__(self, program: ir.Program) -> None:
         self._program = program
         self.exact = False
-        self.now = z3.BitVec("now", 64)
+        self.now = smt.BitVec("now", 64)
         self.limits: list[Term] = []
         self._config: dict[str, Any] = {}
         self._lengths: dict[str, Term] = {}
@@ -72,8 +71,8 @@ class FreeWorld:
     def unknown_length(self, table: ir.Expr, width: int) -> Term:
         name = table.name if isinstance(table, ir.Config) else ""
         if name not in self._lengths or not name:
-            self._lengths[name] = z3.BitVec(f"len({name})", 64)
-        return self._lengths[name] if width == 64 else z3.Extract(width - 1, 0, self._lengths[name])
+            self._lengths[name] = smt.BitVec(f"len({name})", 64)
+        return self._lengths[name] if width == 64 else smt.Extract(width - 1, 0, self._lengths[name])
 
     def row(self, name: str, key: Any) -> tuple[Term, Any]:
         type = self._program.config[name].type

@@ -1,0 +1,104 @@
+"""Responses that bring a parked packet back from memory: what they are like, and what the switch makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from polysome import smt
+from polysome.prove.answers import EDITS, SEQ, Waiting, literals
+from polysome.prove.case import SERVER, Case, port_metadata
+from polysome.prove.p4.control import Around
+from polysome.prove.p4.parser import Path, paths
+from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.park import HEAD, LONGEST
+from polysome.prove.traffic import Egress, Traffic
+from polysome.prove.window import LENGTH, Frame, Term, Window
+
+HEADERS = 14 + 20 + 8 + 12 + 4  # of a response: Ethernet, IPv4, UDP, BTH, AETH
+RESPONSE = Frame("response")
+Pad = tuple[int, ...]  # the bytes between a cell's head and the packet
+
+
+@dataclass(frozen=True)
+class Held(Frame):
+    """The packet's bytes as they come back in a response: how many there are is another question."""
+
+    @cached_property
+    def length(self) -> Term:
+        return smt.BitVec("held.length", LENGTH)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A response that leaves the switch: its pass through ingress, and what leaves egress."""
+
+    pad: Pad
+    passed: Passed
+    out: Passed
+    left: Window
+    conditions: tuple[Term, ...]
+
+    @cached_property
+    def said(self) -> frozenset[tuple[int, bool]]:
+        return literals(self.conditions)
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response with a pad: what is known of it, and the parser's paths, which no register has to do with."""
+
+    pad: Pad
+    known: tuple[Term, ...]
+    paths: tuple[Path, ...]
+
+    @staticmethod
+    def of(case: Case, pad: Pad) -> Response:
+        window, known = response(case, pad)
+        metadata = port_metadata(case.p4, SERVER)
+        walked = paths(case.p4, case.p4.ingress, window, name="back.", metadata=metadata, assumptions=known)
+        return Response(pad, known, tuple(walked))
+
+
+def responses(seen: Traffic, state: Waiting, to: Response) -> Iterator[Merged]:
+    """All passes of responses to our READs that leave, with the registers as the edits frame left them."""
+    case = seen.case
+    onward = Onward(case.p4, case.p4.ingress, Around(elements=state.elements), to.known)
+    for passed in (p for path in to.paths for p in onward.of(path)):
+        if not passed.lost:
+            for out, left in _through(case, passed, seen.egress):
+                yield Merged(to.pad, passed, out, left, (*to.known, *passed.conditions, *out.conditions))
+
+
+def response(case: Case, pad: Pad) -> tuple[Window, tuple[Term, ...]]:
+    """The response to our READ of the packet's cell, behind the pad that was written, and what is known of it.
+
+    It is addressed to us, has the seq of the edits, and its IPv4 length is that of the frame.
+    """
+    seq = [EDITS.byte(SEQ + k) for k in range(4)]
+    headers = [RESPONSE.byte(k) for k in range(HEADERS)]
+    held = Held(case.frame.name)
+    fixed = {12: 0x08, 13: 0x00, 14: 0x45, 23: 17, 36: 4791 >> 8, 37: 4791 & 255, 42: 0x10}
+    fixed |= dict(enumerate(case.addresses.mac.to_bytes(6, "big")))
+    fixed |= dict(enumerate(case.addresses.ip.to_bytes(4, "big"), 30))
+    known = [RESPONSE.byte(k) == value for k, value in fixed.items()]
+    whole = held.length + (HEADERS + HEAD + len(pad) - 14)
+    known += [smt.Concat(headers[16], headers[17]) == whole, smt.ULE(held.length, LONGEST)]
+    return Window(held, (*headers, *seq, *(smt.BitVecVal(byte, 8) for byte in pad))), tuple(known)
+
+
+def _through(case: Case, passed: Passed, egress: Egress) -> Iterator[tuple[Passed, Window]]:
+    """What egress makes of what ingress lets go on. It is walked for what it parses only: the rest it does not see."""
+    window, given = bridged(passed, case.frame, case.chip)
+    given.pop(("eg_intr_md", "pkt_length"))
+    front = Window(Frame("rest"), window.prefix[:_FRONT], 0)
+    for out in egress.passes(front, given):
+        if not out.lost:
+            size = out.path.consumed // 8
+            assert size <= _FRONT, "egress parses more of a packet that leaves than its first bytes"
+            emitted = out.leaves.prefix[: len(out.leaves.prefix) - (len(front.prefix) - size)]
+            yield out, Window(window.frame, (*emitted, *window.prefix[size:]), window.first)
+
+
+_FRONT = 24  # bytes; the bridge header is shorter
