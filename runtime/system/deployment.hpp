@@ -76,9 +76,8 @@ class P4Tables final : public SplitTables {
 
     void clear_history(size_t qp) override {
         driver_.write_register("Ingress.reads", qp, 0, "count");
-        driver_.write_register("Ingress.reads", qp, 0, "last");
-        driver_.write_register("Ingress.silence", qp, 0, "state");
-        driver_.write_register("Ingress.silence", qp, 0, "last");
+        driver_.write_register("Ingress.reads", qp, 0, "rests");
+        driver_.write_register("Ingress.silence", qp, 0);
     }
 
   private:

@@ -31,7 +31,6 @@ SIZES = Sizes(
     least=128,
     most=2040,
     timeout=16,
-    silence=16,
     most_reads=16,
     tries=8,
     nf_ports=4,

@@ -47,10 +47,9 @@ FIXED: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     ),
 }
 REGISTERS = {
-    **{f"Ingress.{name}": ("f1",) for name in ("primaries", "backups", "acknowledged")},
+    **{f"Ingress.{name}": ("f1",) for name in ("primaries", "backups", "acknowledged", "silence")},
     "Egress.psns": ("f1",),
-    "Ingress.reads": ("count", "last"),
-    "Ingress.silence": ("state", "last"),
+    "Ingress.reads": ("count", "rests"),
 }
 COUNTERS = ("Ingress.events", "Egress.events", "Egress.requests")
 PIPES = 2

@@ -15,8 +15,8 @@ from .fake_part import FakePart
 REGISTERS = {
     "Ingress.primaries": ("",),
     "Ingress.backups": ("",),
-    "Ingress.reads": ("count", "last"),
-    "Ingress.silence": ("state", "last"),
+    "Ingress.reads": ("count", "rests"),
+    "Ingress.silence": ("",),
     "Ingress.acknowledged": ("",),
     "Egress.psns": ("",),
 }

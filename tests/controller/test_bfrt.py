@@ -112,7 +112,7 @@ def test_registers_and_counters(client: Client) -> None:
     async def scenario(driver: bfrt.BfRtSwitch) -> None:
         boot = (await driver.describe()).boot
         await driver.write(boot, [*program.no_history(3), *program.up(3, True)])
-        assert rows(client, "Ingress.reads")[(3,)] == {"Ingress.reads.count": 0, "Ingress.reads.last": 0}
+        assert rows(client, "Ingress.reads")[(3,)] == {"Ingress.reads.count": 0, "Ingress.reads.rests": 0}
         assert await driver.read_register("Ingress.primaries", 2, 3) == (0, 1, 0)  # of pipe 1, where the ports are
         counter = client.switch.tables["Ingress.events"].rows
         counter[Key((("$COUNTER_INDEX", 7),))] = Data({"$COUNTER_SPEC_PKTS": 5})

@@ -35,7 +35,7 @@ def test_a_pair_that_went_down_is_restored_alone(site: SiteMaker) -> None:
             assert s.agents[0].log == ["reset 1"]  # the other pair's memory is in use
             assert writes_of(s, "Ingress.primaries", 1) == [[0], [1]]
             assert writes_of(s, "Ingress.primaries", 0) == []
-            assert writes_of(s, "Ingress.silence", 1) == [[0, 0], [0, 0]]
+            assert writes_of(s, "Ingress.silence", 1) == [[0], [0]]
             made = s.agents[0].pairs[1]
             assert made.peer != before[1] and made.peer & 15 == 1
             answers = {key for key, row in s.switch.rows["Ingress.answers"].items() if row[1] == (1,)}

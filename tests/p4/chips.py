@@ -16,6 +16,7 @@ TOFINO = ChipLimits(
     gateway_bits=44,
     stateful_compares=2,
     stateful_operands=2,
+    stateful_wraps=False,
     length_extra=4,
     mirror_length_extra=4,
     mirror_cuts_header=True,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
+from tests.p4.chips import TOFINO
 from tests.p4.skeleton import program
 from tests.p4.soft import ethernet, run
+
+from polysome.p4.limits import ChipLimits
 
 pytestmark = pytest.mark.slow
 
@@ -22,11 +26,16 @@ def stateful(types: str, locals_: str, apply: str) -> str:
 
 
 def results(
-    p4: str, inputs: list[tuple[int, int]], before: str = "", after: str = "", at: int = 44
+    p4: str,
+    inputs: list[tuple[int, int]],
+    before: str = "",
+    after: str = "",
+    at: int = 44,
+    chip: ChipLimits = TOFINO,
 ) -> tuple[list[int], list[str]]:
     """The `result` of each packet with fields `a`, `b`, and what the commands of `after` print."""
     lines = "".join(f"in 1 0 {ethernet(f'{a:08x}{b:08x}00000000')}\n" for a, b in inputs)
-    found = run(p4, f"port 1\nport 2\n{before}\n{lines}run 0\n{after}")
+    found = run(p4, f"port 1\nport 2\n{before}\n{lines}run 0\n{after}", chip)
     sent = [line for line in found if line.startswith("out")]
     return [int(line.split()[3][at : at + 8], 16) for line in sent], [
         line for line in found if not line.startswith("out")
@@ -108,10 +117,14 @@ def test_the_driver_writes_a_pair() -> None:
     assert found == [1, 0] and said == ["error Ingress.guard: the value does not fit"]
 
 
-def test_a_difference_in_a_condition_is_compared_without_wrapping() -> None:
+WRAPS = replace(TOFINO, stateful_wraps=True)
+
+
+def test_a_difference_in_a_condition_is_compared_without_wrapping_unless_the_chip_wraps() -> None:
     """The ALU computes it in more bits than the register has: a time before the last one is not far after it."""
-    found, _ = results(GUARD, [(5, 0)], before="write Ingress.guard 1 3 count\nwrite Ingress.guard 1 10 last")
-    assert found == [0]
+    before = "write Ingress.guard 1 3 count\nwrite Ingress.guard 1 10 last"
+    assert results(GUARD, [(5, 0)], before)[0] == [0]
+    assert results(GUARD, [(5, 0)], before, chip=WRAPS)[0] == [1]
 
 
 SIGNED = stateful(
@@ -133,11 +146,50 @@ SIGNED = stateful(
 )
 
 
-def test_signed_values_are_compared_as_signed_and_their_differences_wrap() -> None:
+def test_signed_values_are_compared_as_signed_and_their_differences_as_the_chip_says() -> None:
     inputs = [(5, 1), (0xFFFFFFFE, 0x70000000), (0xFFFFFFFF, 0xE0000000), (0x80000000, 0x10000000), (0x7FFFFFFF, 0)]
-    least, newest = results(SIGNED, inputs, at=28)[0], results(SIGNED, inputs)[0]
-    assert least == [0, 1, 0, 1, 0]  # 0, then -2, then -2^31
-    assert newest == [1, 1, 1, 1, 0]  # RFC 1982: each is less than 2^31 after the one before, but the last
+    for chip, newest in {
+        TOFINO: [1, 1, 1, 0, 0],  # as numbers without a sign, in more bits
+        WRAPS: [1, 1, 1, 1, 0],  # RFC 1982: each is less than 2^31 after the one before, but the last
+    }.items():
+        assert results(SIGNED, inputs, at=28, chip=chip)[0] == [0, 1, 0, 1, 0]  # 0, then -2, then -2^31
+        assert results(SIGNED, inputs, chip=chip)[0] == newest
+
+
+WINDOW = stateful(
+    "",
+    """
+    Register<int<32>, bit<1>>(1) last;
+    RegisterAction<int<32>, bit<1>, bit<32>>(last) outside = {
+        void apply(inout int<32> value, out bit<32> rv) {
+            if ((int<32>)hdr.io.a - value > 16 || (int<32>)hdr.io.a - value < -1) { value = (int<32>)hdr.io.a; rv = 1; }
+        }
+    };""",
+    "hdr.io.result = outside.execute(0);",
+)
+
+
+@pytest.mark.parametrize("chip", [TOFINO, WRAPS], ids=["exact", "wraps"])
+def test_times_of_31_bits_are_compared_alike_on_all_chips(chip: ChipLimits) -> None:
+    """A constant below 0 keeps its sign."""
+    times = [1 << 30, (1 << 30) - 1, (1 << 30) + 17, (1 << 30) + 15, 0x7FFFFFFF, 1 << 30]
+    assert results(WINDOW, [(time, 0) for time in times], chip=chip)[0] == [1, 0, 1, 1, 1, 1]
+
+
+BITS = stateful(
+    "",
+    """
+    Register<bit<1>, bit<4>>(16) left;
+    RegisterAction<bit<1>, bit<4>, bit<1>>(left) leave = {
+        void apply(inout bit<1> value, out bit<1> there) { there = ~value; value = 1; }
+    };""",
+    "hdr.io.result = 31w0 ++ leave.execute(hdr.io.a[3:0]);",
+)
+
+
+def test_a_register_of_bits_returns_what_was_there() -> None:
+    found, said = results(BITS, [(3, 0), (3, 0), (4, 0)], after="read Ingress.left 3\nread Ingress.left 5")
+    assert found == [1, 0, 1] and said == ["value 1", "value 0"]
 
 
 SATURATING = stateful(

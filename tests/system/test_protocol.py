@@ -51,4 +51,4 @@ def test_the_examples_are_what_is_said(tmp_path: Path) -> None:
         if name == "packet":
             continue
         assert any(frame.startswith(example) for frame in found), (name, [f[: len(example)].hex() for f in found])
-    assert len(found) == 7  # fields, edits, WRITE, ACK, READ, response, the packet that leaves
+    assert len(found) == 6  # fields, edits, WRITE, READ, response, the packet that leaves

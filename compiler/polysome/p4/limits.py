@@ -21,6 +21,7 @@ class ChipLimits:
     gateway_bits: int  # bits that one comparison of a gateway may take
     stateful_compares: int  # comparisons in one stateful ALU
     stateful_operands: int  # fields that one stateful ALU reads besides its register
+    stateful_wraps: bool  # does it compare sums modulo their width? If not, those of values without sign, exactly.
     length_extra: int  # what egress pkt_length counts more than the frame at ingress, of a copy that is no mirror copy
     mirror_length_extra: int  # what it counts more than mirror header and copied bytes
     mirror_cuts_header: bool  # does a session's max_length include the mirror header?

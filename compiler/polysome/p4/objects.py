@@ -10,7 +10,7 @@ from polysome.p4.statements import Statements
 from polysome.p4.types import Bits, Composite, Extern, Type
 from polysome.syntax.spans import Span
 
-REGISTER_WIDTHS = (8, 16, 32)
+REGISTER_WIDTHS = (1, 8, 16, 32)
 DEFAULT_SIZE = 512  # of a table that says none
 NO_ACTION = "NoAction"
 
@@ -268,15 +268,15 @@ class Objects(Statements):
         initial = self._initial(item.args[1], element, scope) if len(item.args) == 2 else (0, 0)
         if size is None or initial is None:
             return None
-        pair = (
-            isinstance(element, Composite) and not element.header and [t for _, t in element.fields] == [Bits(32)] * 2
-        )
+        kinds = [t for _, t in element.fields] if isinstance(element, Composite) and not element.header else []
+        pair = kinds in ([Bits(32)] * 2, [Bits(32, signed=True)] * 2)
         plain = isinstance(element, Bits) and element.width in REGISTER_WIDTHS
         if not (pair or plain) or not isinstance(element, Bits | Composite) or not isinstance(index, Bits):
             self.world.outside(
                 f"a register of `{element}` by `{index}`",
                 item.type.span,
-                "A register holds bit<8>, bit<16>, bit<32> or a struct of two bit<32>, and its index is bits.",
+                "A register holds 1, 8, 16 or 32 bits or a struct of two values of 32 bits, both with a sign or both "
+                "without, and its index is bits.",
             )
             return None
         self.world.registers[name] = pr.Register(name, element, index, size, initial, item.name.span)

@@ -23,6 +23,7 @@ BUCKETS_EACH = 16  # buckets of a queue pair: so finely its load can be moved
 MOST_BUCKETS = 2**16
 MOST_TRIES = 128  # counted in eight bits
 SILENCE = 1_000_000  # ns (rule 4)
+LOOKS = 4  # of the packet generator at each queue pair, in the time of silence
 SLOT_WORDS = 4  # bytes of a register word
 SLOT_OWNER = 8  # seq and time, in one paired register
 
@@ -243,8 +244,8 @@ def _sweep(site: Site, each: Number, timeout: Number) -> dict[str, Number]:
             silence, "ns", f"the larger of {duration(SILENCE)} and twice the timeout, in ticks of {TICK} ns"
         ),
         "sweep": Number(
-            max(1, silence // 4 // total),
+            max(1, silence // LOOKS // total),
             "ns",
-            f"{duration(silence)} / 4 / {total} queue pairs: each is looked at four times in the time of silence",
+            f"{duration(silence)} / {LOOKS} / {total} queue pairs: each is looked at {LOOKS} times in the time of silence",
         ),
     }

@@ -31,7 +31,8 @@ class Switch:
     """A switch chip. Ports are numbers within a pipe; device port = pipe · ports_per_pipe + port.
 
     `ingress_depth_most_bytes`: what an ingress parser can see of a frame. `gateway_bits`: what one comparison may take;
-    `stateful_compares`, `stateful_operands`: of one stateful ALU, comparisons and fields that it reads.
+    `stateful_compares`, `stateful_operands`: of one stateful ALU, comparisons and fields that it reads. `stateful_wraps`:
+    it compares sums modulo their width; if not, exactly, as sums of values without a sign.
     `egress_depth_*`: what an egress parser can see of a copy, mirror or bridge header included. `mirror_length_*`: what
     the longest length of a mirror session counts besides the packet; `packet_length_*`: what egress is told.
     `checksum_residual_zero_is_ones`: which of ones' complement's zeros a parser's residual has; if not, either.
@@ -48,6 +49,7 @@ class Switch:
     stateful_alus_per_stage: int = _whole(1)
     stateful_compares: int = _whole(1)
     stateful_operands: int = _whole(1)
+    stateful_wraps: bool = field(metadata={"read": yes})
     gateway_bits: int = _whole(1)
     phv_bits: int = _whole(1)
     ingress_depth_most_bytes: int = _whole(64)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from polysome import smt
 from polysome.p4.types import Bits
+from polysome.plan.frames import ACK_EVERY
 from polysome.prove.answers import EDITS, SEQ, SMALLEST, Answer, reads
 from polysome.prove.ones import added
 from polysome.prove.p4.expressions import Value, as_term
@@ -26,16 +27,15 @@ from polysome.prove.window import Term, same
 REQUEST = 70  # bytes of a request without data: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
 PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
 # Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
-# 64, to port 4791, no UDP checksum; BTH with the default partition, and every request asks for an acknowledgement.
+# 64, to port 4791, no UDP checksum; BTH with the default partition.
 CONSTANT = {
     12: bytes.fromhex("08004500"),
     20: bytes.fromhex("40004011"),
     36: bytes.fromhex("12b7"),
     40: bytes.fromhex("0000"),
     43: bytes.fromhex("40ffff00"),
-    50: bytes.fromhex("80"),
 }
-IPV4, CHECKSUM, PSN = range(14, 34, 2), 24, 51
+IPV4, CHECKSUM, ACK, PSN = range(14, 34, 2), 24, 50, 51
 # What the controller says of a server, by its port, and of a queue pair: parameters of actions, and bytes they fill.
 SERVER = {"mac": (0, 6), "ip": (30, 4), "key": (62, 4)}
 REMOTE = {"number": (47, 3)}
@@ -163,6 +163,8 @@ class _Requests:
         for at, octets in CONSTANT.items():
             there = [left.byte(at + k) == octet for k, octet in enumerate(octets)]
             yield f"a request's bytes from {at} on are not {octets.hex()}", smt.And(*there)
+        asks = smt.If(left.number(PSN, 3) & (ACK_EVERY - 1) == 0, smt.BitVecVal(0x80, 8), smt.BitVecVal(0, 8))
+        yield "a request asks for an acknowledgement, or does not, against its PSN", left.byte(ACK) == asks
         yield "a request is not from the switch's MAC", left.number(6, 6) == case.addresses.mac
         yield "a request is not from the switch's IP", left.number(26, 4) == case.addresses.ip
         for name, (at, size) in (SERVER | REMOTE).items():

@@ -61,8 +61,8 @@ class _Pass:
 
     @property
     def remembered(self) -> bool:
-        """Does it touch what the switch remembers?"""
-        return bool(self.passed.store.accesses)
+        """Does it change what the switch remembers?"""
+        return any(access.changes for access in self.passed.store.accesses)
 
     @property
     def goes_on(self) -> bool:

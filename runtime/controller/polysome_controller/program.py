@@ -17,7 +17,7 @@ TABLES = (
     *("Ingress.stations", "Egress.nf_stations", "Egress.servers", "Egress.queue_pairs"),
 )
 # Ingress events that only an attacker makes, or a fault of some part.
-FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated_edits", "no_port")
+FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated_edits", "old_edits", "no_port")
 # Events that are a lost packet, and how the switch's process counts all frames that end in the program:
 # acknowledgements and sweeps too.
 LOST = (
@@ -92,9 +92,8 @@ def no_history(pair: int) -> list[Update]:
     """No READ is under way (DESIGN 6, rule 6), and nobody is silent (rule 4)."""
     return [
         SetRegister("Ingress.reads", pair, 0, "count"),
-        SetRegister("Ingress.reads", pair, 0, "last"),
-        SetRegister("Ingress.silence", pair, 0, "state"),
-        SetRegister("Ingress.silence", pair, 0, "last"),
+        SetRegister("Ingress.reads", pair, 0, "rests"),
+        SetRegister("Ingress.silence", pair, 0),
     ]
 
 

@@ -62,13 +62,11 @@ PARSER = of(
 
 INGRESS = of(
     "targets/tofino/ingress.p4.j2",
-    ("1 responses of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_lie_about_the_length_get_no_byte", "md.taken == 1 && md.beyond[15:2] == 0 && hdr.bridge.way != 0", "md.taken == 1 && hdr.bridge.way != 0"),
+    ("1 responses of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_lie_about_the_length_get_no_byte", "md.there == 1 && md.beyond[15:2] == 0 && hdr.bridge.way != 0", "md.there == 1 && hdr.bridge.way != 0"),
     ("3 a resynchronisation waits behind others", Kind.order, NAK, "ig_tm_md.qid = 7;", "ig_tm_md.qid = 0;"),
-    ("4 silence takes nothing down", Kind.missing_check, DEAD, "} else if (md.silent == 3) {", "} else if (md.silent == 99) {"),
-    ("4 responses do not end a silence", Kind.refresh, f"{EXAMPLE}[load_balancer]", "                give_back.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n                answer.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n", "                give_back.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n"),
+    ("4 silence takes nothing down", Kind.missing_check, DEAD, "} else if (md.silent == LOOKS_UNTIL_DOWN) {", "} else if (md.silent == 99) {"),
     ("5 the backup is not used", Kind.inverted, DEAD, "                if (md.primary_up == 0) {\n", "                if (md.backup_up == 0) {\n"),
     ("5 answers to any number", Kind.missing_check, f"{ATTACKS}test_old_numbers_are_not_heard_after_a_queue_pair_came_back", "        md.kind = KIND_UNKNOWN;\n        md.event = EVENT_FOREIGN_ANSWER;\n", "        md.event = EVENT_FOREIGN_ANSWER;\n"),
-    ("6 READs are not given back", Kind.leak, DEAD, "                give_back.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n", ""),
     ("6 tries are not counted", Kind.missing_update, ROUND, "hdr.retry.tries = md.tries + 1;", "hdr.retry.tries = md.tries;"),
     ("8 from the switch's own address", Kind.missing_check, f"{ATTACKS}test_the_switchs_address_is_nobody_elses", "            from_the_switch.apply();\n", ""),
     ("12 a computed zero stays zero", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", '{{ ", true" if sum.never_zero }}', ""),
@@ -82,14 +80,16 @@ REGISTERS = (
     ),
     *of(
         "targets/tofino/queue_pairs.p4.j2",
-        ("4 silent for ever", Kind.missing_update, DEAD, "value.state = value.state + 1;", "value.state = 2;"),
+        ("4 silent for ever", Kind.missing_update, DEAD, "                value = value + 1;", "                value = 2;"),
+        ("4 responses do not end a silence", Kind.refresh, f"{EXAMPLE}[load_balancer]", "            (KIND_RESPONSE): has_answered();\n", ""),
+        ("6 READs are not given back", Kind.leak, DEAD, "            (KIND_RESPONSE): read_came_back();\n", ""),
         ("6 one READ too many", Kind.boundary, f"{RARE}test_16_reads_are_out_at_most", "value.count < MOST_READS", "value.count <= MOST_READS"),
     ),
     *of(
         "targets/tofino/slots.p4.j2",
-        ("a slot is not done", Kind.missing_update, f"{MIX}[load_balancer-duplication]", "                slot.since = 0;\n", ""),
-        ("another packet's edits", Kind.missing_check, f"{RARE}test_edits_for_the_number_that_a_cell_gets_next_bring_nothing", "md.now - slot.since <= TIMEOUT && slot.seq == hdr.bridge.seq", "md.now - slot.since <= TIMEOUT"),
-        ("8 repeated edits are accepted", Kind.missing_check, f"{RARE}test_edits_repeated_when_their_packet_has_left_are_refused", "md.now - slot.since > TIMEOUT && slot.seq != hdr.bridge.seq", "md.now - slot.since > TIMEOUT"),
+        ("a slot is not done", Kind.missing_update, f"{MIX}[load_balancer-duplication]", "                slot.since = FREE;\n", ""),
+        ("another packet's edits", Kind.missing_check, f"{MIX}[load_balancer-duplication]", "md.now - slot.since <= TIMEOUT && slot.seq == (int<32>)hdr.bridge.seq", "md.now - slot.since <= TIMEOUT"),
+        ("8 repeated edits are accepted", Kind.missing_check, f"{RARE}test_edits_repeated_when_their_packet_has_left_are_refused", "            value = 1;\n", "            value = 0;\n"),
         ("the verdict is another field", Kind.verdict, f"{EXAMPLE}[load_balancer]", "value = hdr.tag_end.port;", "value = hdr.tag_end.queue_pair;"),
     ),
 )  # fmt: skip

@@ -58,10 +58,10 @@ def test_entries_are_added_modified_put_removed_and_cleared(site: Site) -> None:
 
 def test_registers_are_written_and_read(site: Site) -> None:
     writes = [register("Egress.psns", i, 100 + i) for i in range(4)]
-    site.controller.write(*writes, register("Ingress.reads", 2, 7, "count"), register("Ingress.reads", 2, 9, "last"))
+    site.controller.write(*writes, register("Ingress.reads", 2, 7, "count"), register("Ingress.reads", 2, 9, "rests"))
     assert site.controller.cells("Egress.psns", 0, 5) == [100, 101, 102, 103, 0]
     assert site.controller.cells("Ingress.reads", 1, 2, "count") == [0, 7]
-    assert site.controller.cells("Ingress.reads", 2, field="last") == [9]
+    assert site.controller.cells("Ingress.reads", 2, field="rests") == [9]
 
 
 def test_counters_are_read_beside_registers(site: Site) -> None:
@@ -131,7 +131,7 @@ def test_wrong_updates_are_refused_with_their_number_and_why(site: Site) -> None
 
 def test_a_request_that_fails_leaves_no_trace_while_packets_flow(site: Site) -> None:
     """Frames to B go to port 2 all the time; requests that would send them to 3 and then fail change nothing."""
-    site.controller.write(site.station(B, 2), register("Egress.psns", 5, 77), register("Ingress.reads", 1, 3, "last"))
+    site.controller.write(site.station(B, 2), register("Egress.psns", 5, 77), register("Ingress.reads", 1, 3, "rests"))
     over = threading.Event()
 
     def flow() -> None:
@@ -146,7 +146,7 @@ def test_a_request_that_fails_leaves_no_trace_while_packets_flow(site: Site) -> 
             said = site.controller.refused(
                 change("put", B, 3),
                 register("Egress.psns", 5, attempt),
-                register("Ingress.reads", 1, 9, "last"),
+                register("Ingress.reads", 1, 9, "rests"),
                 pb.Update(clear="Ingress.stations"),
                 change("add", B, 3),
                 change("remove", B, 3),
@@ -160,7 +160,7 @@ def test_a_request_that_fails_leaves_no_trace_while_packets_flow(site: Site) -> 
         sender.join()
     assert site.wires[3].receive(0.1) is None
     assert site.controller.cells("Egress.psns", 5) == [77]
-    assert site.controller.cells("Ingress.reads", 1, field="last") == [3]
+    assert site.controller.cells("Ingress.reads", 1, field="rests") == [3]
     site.wires[1].send(frame(0x33, 80))
     end = time.monotonic() + 5
     while site.controller.drops()["ingress: dropped by the program"] == 0:

@@ -82,6 +82,7 @@ def limits(chip: Switch) -> ChipLimits:
         gateway_bits=chip.gateway_bits,
         stateful_compares=chip.stateful_compares,
         stateful_operands=chip.stateful_operands,
+        stateful_wraps=chip.stateful_wraps,
         length_extra=fcs,
         mirror_length_extra=fcs,
         mirror_cuts_header=chip.mirror_length_counts_header,

@@ -16,13 +16,15 @@ from polysome.backends.tofino import names
 from polysome.backends.tofino.parser_states import NamedSum, States, option_parts
 from polysome.ir import program as ir
 from polysome.plan import frames
+from polysome.plan.numbers import ceil_div
+from polysome.plan.parking import LOOKS
 from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, masks
 from polysome.plan.way import Way
 
 INGRESS_EVENTS = (
     *("unknown", "own_address", "foreign_answer", "no_queue_pair", "cut", "unknown_station", "no_port"),
-    *("parked", "whole", "fallback", "edits", "repeated_edits", "edits_given_up", "retry", "merged"),
+    *("parked", "whole", "fallback", "edits", "repeated_edits", "old_edits", "edits_given_up", "retry", "merged"),
     *("returned", "resync", "silent", "forwarded", "foreign_cell", "ack", "down", "swept"),
 )
 EGRESS_EVENTS = (
@@ -37,6 +39,8 @@ EGRESS_EVENTS = (
     "too_many",
 )
 VERSION = 1
+MOST_BITS = 2**21  # of one register: as many as 16 blocks of SRAM have
+CLOCK_SKEW = 1  # ticks by which time stamps of two ports may come in the other order
 RESPONSE_OVERHEAD = 20 + 8 + 12 + 4 + 4 + 4  # IPv4, UDP, BTH, AETH, the cell's head, ICRC
 
 
@@ -55,7 +59,6 @@ class Sizes:
     least: int
     most: int
     timeout: int
-    silence: int
     most_reads: int
     tries: int
     nf_ports: int
@@ -108,8 +111,14 @@ def tofino_program(
         "length_masks": list(masks(sizes.least, sizes.most, 16)),
         "response_overhead": RESPONSE_OVERHEAD,
         "most_pad": frames.MOST_PAD,
+        "ack_bits": frames.ACK_EVERY.bit_length() - 1,
         "longest": frames.most_written(sizes.cell) + 4,
         "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
+        "skew": CLOCK_SKEW,
+        # The first look may come at once, so as many periods have passed as there were looks behind it.
+        "looks_until_silent": 1 + LOOKS + 1,
+        "looks_until_down": 1 + 2 * (LOOKS + 1),
+        "looks_at_rest": LOOKS // 2 + 1,
         "guarded": _guarded(ways, parser),
         "hashes": _hashes(ways, parser),
         "lengths": _lengths(ways, parser),
@@ -160,12 +169,16 @@ def _environment() -> Environment:
 
 
 def _plan(sizes: Sizes) -> Mapping[str, int]:
+    registers = ceil_div(sizes.cells, MOST_BITS)
     return {
         **vars(sizes),
         "slot_bits": sizes.slots.bit_length() - 1,
         "queue_pair_bits": sizes.queue_pairs.bit_length() - 1,
         "bucket_bits": sizes.buckets.bit_length() - 1,
         "cell_bits": sizes.cell.bit_length() - 1,
+        "ring_bits": sizes.cells.bit_length() - 1,
+        "cell_registers": registers,
+        "cell_register_bits": (sizes.cells // registers).bit_length() - 1,
     }
 
 

@@ -17,7 +17,33 @@ _GREATEST = (1 << 31) - 1
 
 def check_stateful(program: pr.Program, chip: ChipLimits, report: Report) -> None:
     for action in program.register_actions.values():
-        _Alu(action, chip, report).check()
+        if program.registers[action.register].element == Bits(1):
+            _one_bit(action, chip, report)
+        else:
+            _Alu(action, chip, report).check()
+
+
+def _one_bit(action: pr.RegisterAction, chip: ChipLimits, report: Report) -> None:
+    """A register of single bits sets or clears one, and returns what it was, or the opposite."""
+    value, rv = action.value, action.rv
+    for s in action.body:
+        written = s.target.key if isinstance(s, pr.Assign) and isinstance(s.target, pr.Place) else None
+        if isinstance(s, pr.Assign) and written == value.key and isinstance(s.value, pr.Const):
+            rv = None  # returned what it is now, it would be no news
+        elif not (isinstance(s, pr.Assign) and rv is not None and written == rv.key and _is_bit(s.value, value)):
+            report.add(
+                "E1210",
+                "a register of single bits does more than set, clear or return one",
+                s.span,
+                why=f"A stateful ALU of {chip.name} sets or clears a single bit, and returns what it was or the opposite.",
+                mend="Return the bit first, then assign 0 or 1; or use a register of 8 bits.",
+            )
+
+
+def _is_bit(e: pr.Expr, value: pr.Place) -> bool:
+    if isinstance(e, pr.Unary) and e.op == "~":
+        e = e.value
+    return isinstance(e, pr.Place) and e.key == value.key
 
 
 class _Alu:

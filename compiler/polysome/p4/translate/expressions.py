@@ -23,7 +23,7 @@ class Expressions:
     names: Names
     gress: str
     places: dict[str, str] = field(default_factory=dict)
-    exact: bool = False  # in a stateful ALU: comparisons of sums do not wrap
+    exact: bool = False  # in a stateful ALU that compares sums exactly (ChipLimits.stateful_wraps)
     points: Points | None = None
 
     @property
@@ -104,16 +104,18 @@ class Expressions:
 
     def _order(self, e: pr.Binary) -> str:
         of = e.left.type
-        if isinstance(of, Bits) and of.signed:
-            return f"to_signed<{of.width}>({self.of(e.left)}) {e.op} to_signed<{of.width}>({self.of(e.right)})"
         if self.exact and (_sum(e.left) or _sum(e.right)):
             return f"{self._wide(e.left)} {e.op} {self._wide(e.right)}"
+        if isinstance(of, Bits) and of.signed:
+            return f"to_signed<{of.width}>({self.of(e.left)}) {e.op} to_signed<{of.width}>({self.of(e.right)})"
         return f"{self._in(e.left)} {e.op} {self._in(e.right)}"
 
     def _wide(self, e: pr.Expr) -> str:
-        """A stateful ALU compares sums of unsigned values without wrapping: it computes them in more bits."""
+        """A stateful ALU computes sums in more bits; what it takes of packet and register has no sign there."""
         if isinstance(e, pr.Binary) and _sum(e):
             return f"({self._wide(e.left)} {e.op} {self._wide(e.right)})"
+        if isinstance(e, pr.Const):
+            return f"std::int64_t{{{signed_value(e)}}}"
         return f"static_cast<std::int64_t>({self.of(e)})"
 
     def _cast(self, e: pr.Cast) -> str:
@@ -178,6 +180,13 @@ class Expressions:
         else:
             found = f"C{e.algorithm[1:].lower()}::of(joined.bytes())"
         return f"[&] {{ Joined<{total}> joined; {puts} return cut<{bits}>({found}); }}()"
+
+
+def signed_value(e: pr.Const) -> int:
+    """A constant as a number, below 0 if its type has a sign and its value is."""
+    assert isinstance(e.type, Bits)
+    sign = e.type.signed and e.value >> (e.type.width - 1)
+    return e.value - (1 << e.type.width) if sign else e.value
 
 
 def _sum(e: pr.Expr) -> bool:

@@ -10,9 +10,9 @@ from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Composite, Type, width
 from polysome.prove.p4 import tables
-from polysome.prove.p4.expressions import Value, evaluate
+from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
 from polysome.prove.p4.parser import assign
-from polysome.prove.p4.registers import Elements, execute
+from polysome.prove.p4.registers import Elements, execute, targets
 from polysome.prove.p4.store import Emitted, Hashed, InWindow, Mirror, Ran, Store, Updated, initial, pieces, words
 from polysome.prove.p4.tables import Entries
 from polysome.prove.p4.world import Feasible, World
@@ -111,6 +111,8 @@ class Walk:
 
     def _forking(self, s: pr.Stmt, world: World) -> Iterator[World]:
         match s:
+            case pr.If() if _assigns(s):
+                yield self._chosen(s, world)
             case pr.If():
                 for after, holds in self._branch(s.condition, world):
                     yield from self.block(s.yes if holds else s.no, after)
@@ -124,6 +126,28 @@ class Walk:
                     yield from self.block(_case(s, ran.action), after)
             case _:
                 yield from self._hits(s, world)
+
+    def _chosen(self, s: pr.If, world: World) -> World:
+        """One world behind a choice between constants: each place that may be written becomes a term of the condition."""
+        condition = self._value(s.condition, world.store)
+        sides = [holds for holds, _ in self.feasible.split(condition)]
+        if len(sides) == 1:
+            self._assignments(s.yes if sides[0] else s.no, world.store)
+            return world
+        yes, no = world.store.copy(), world.store.copy()
+        self._assignments(s.yes, yes)
+        self._assignments(s.no, no)
+        for place in targets((*s.yes, *s.no)):
+            one, other = (as_term(on.value(place), place.type) for on in (yes, no))
+            world.store.write(place.key, simplified(smt.If(condition, one, other)))
+        return world
+
+    def _assignments(self, body: tuple[pr.Stmt, ...], store: Store) -> None:
+        for s in body:
+            if isinstance(s, pr.Run):
+                self._assignments(s.body, store)
+            else:
+                self._straight(s, store)
 
     def _hits(self, s: pr.Stmt, world: World) -> Iterator[World]:
         """An assignment of `table.apply().hit`; elsewhere than there and in conditions programs do not ask for it."""
@@ -162,6 +186,22 @@ class Walk:
 
 def _applies(e: pr.Expr) -> bool:
     return any(isinstance(part, pr.Hit) for part in pr.subexpressions(e))
+
+
+def _assigns(s: pr.If) -> bool:
+    """Does it set flags, and nothing else?"""
+    return not any(map(_asks, pr.reads(s))) and all(map(_assignment, (*s.yes, *s.no)))
+
+
+def _assignment(s: pr.Stmt) -> bool:
+    if isinstance(s, pr.Run):
+        return all(map(_assignment, s.body))
+    return isinstance(s, pr.Assign) and isinstance(s.target, pr.Place) and isinstance(s.value, pr.Const)
+
+
+def _asks(e: pr.Expr) -> bool:
+    known = pr.Const | pr.Place | pr.Valid | pr.Slice | pr.Unary | pr.Binary | pr.Conditional | pr.Cast
+    return not all(isinstance(part, known) for part in pr.subexpressions(e))
 
 
 def _forks(s: pr.Stmt) -> bool:

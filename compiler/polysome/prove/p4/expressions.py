@@ -31,7 +31,7 @@ class Reads(Protocol):
 
 
 def evaluate(e: pr.Expr, on: Reads, exact: bool = False) -> Value:
-    """The value. `exact`: in a stateful ALU, where comparisons of unsigned sums do not wrap."""
+    """The value. `exact`: in a stateful ALU, which compares sums exactly, of values without a sign."""
     match e:
         case pr.Const():
             return int(e.value)
@@ -164,7 +164,7 @@ class _Evaluation:
         return left << by if e.op == "<<" else smt.LShR(left, by)
 
     def _order(self, e: pr.Binary) -> Value:
-        if not _signed(e.left.type) and self.exact and (_is_sum(e.left) or _is_sum(e.right)):
+        if self.exact and (_is_sum(e.left) or _is_sum(e.right)):
             left, right, signed = self._wide(e.left), self._wide(e.right), True
         else:
             left, right, signed = self.term(e.left), self.term(e.right), _signed(e.left.type)
@@ -184,6 +184,8 @@ class _Evaluation:
             left, right = self._wide(e.left), self._wide(e.right)
             return left + right if e.op == "+" else left - right
         value = self.term(e)
+        if isinstance(e, pr.Const) and _signed(e.type):
+            return smt.SignExt(64 - value.size(), value)
         return smt.ZeroExt(64 - value.size(), value)
 
 

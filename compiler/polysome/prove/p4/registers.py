@@ -86,12 +86,12 @@ class _Body:
         yes, no = _Body(self.store, dict(self.written)), _Body(self.store, dict(self.written))
         yes.block(s.yes)
         no.block(s.no)
-        for place in _assigned((*s.yes, *s.no)):  # what only one way writes stays on the other as it was
+        for place in targets((*s.yes, *s.no)):  # what only one way writes stays on the other as it was
             one, other = (as_term(on.value(place), place.type) for on in (yes, no))
             self.written[place.key] = simplified(smt.If(condition, one, other))
 
 
-def _assigned(body: Iterable[pr.Stmt]) -> list[pr.Place]:
+def targets(body: Iterable[pr.Stmt]) -> list[pr.Place]:
     """What statements may write, each once."""
     found: dict[Key, pr.Place] = {}
     for s in body:
@@ -99,7 +99,7 @@ def _assigned(body: Iterable[pr.Stmt]) -> list[pr.Place]:
             case pr.Assign(target=pr.Place() as target):
                 found[target.key] = target
             case pr.If() | pr.Run():
-                found |= {p.key: p for p in _assigned((*s.yes, *s.no) if isinstance(s, pr.If) else s.body)}
+                found |= {p.key: p for p in targets((*s.yes, *s.no) if isinstance(s, pr.If) else s.body)}
             case _:
                 pass
     return list(found.values())

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Bool, Type, width
 from polysome.prove.p4.expressions import Value, as_term, simplified
-from polysome.prove.window import Term, Window
+from polysome.prove.window import Term, Window, same
 
 Key = tuple[str, ...]
 
@@ -48,6 +49,11 @@ class Access:
     old: Mapping[str, Value]
     new: Mapping[str, Value]
     result: Value
+
+    @cached_property
+    def changes(self) -> bool:
+        """May the element be another afterwards?"""
+        return not all(same(self.new[field], value) for field, value in self.old.items())
 
 
 @dataclass(frozen=True)
