@@ -133,7 +133,7 @@ class _Fields:
         key = ("seq", *(left.byte(SEQ + k).get_id() for k in range(4)))
         if key not in self.known:
             wanted = (seq != 0, smt.ULE(seq, LAST_SEQ))
-            self.known[key] = NOTHING.against(self._counted(passed, copy), *wanted) is None
+            self.known[key] = NOTHING.prove(self._counted(passed, copy), *wanted)
         return self.known[key]
 
     def _counted(self, passed: Passed, copy: Passed) -> list[Term]:

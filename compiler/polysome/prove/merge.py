@@ -81,7 +81,7 @@ class _Sizes:
         key = (parsed.claimed.get_id(), *(c.get_id() for c in few))
         if key not in self.proved:
             bounds = (smt.ULE(smt.BitVec("held.length", LENGTH), LONGEST), smt.ULE(parsed.claimed, LONGEST))
-            if NOTHING.against((*few, *bounds), *self.wanted(parsed)) is not None:
+            if not NOTHING.prove((*few, *bounds), *self.wanted(parsed)):
                 return False
             self.proved.add(key)
         return True
@@ -145,10 +145,10 @@ class _Merge:
         key = (id(left), *headers_key(back))
         few = (*left.parsed.conditions, *left.conditions)
         # Sums are hard for the solver, and many cases of a checksum cannot be on this path.
-        if key in self.same or self.facts.against(few) is None:
+        if key in self.same or self.facts.prove(few):
             return
         wanted = [eased(w) for w in differences(back, left, self.case.chip) if not smt.is_true(w)]
-        if any(self.facts.against(few, one) is not None for one in wanted):
+        if not all(self.facts.prove(few, one) for one in wanted):
             for one in wanted:
                 yield self._answer(back, "what leaves is not what the spec makes of the packet", known, one)
         else:
