@@ -37,7 +37,7 @@ OBLIGATIONS = (
     Obligation("order", "packets of one order class take one queue pair", "pairs of kinds", order),
     Obligation("park", "a packet is read from where it was written", "paths of the parser", park),
     Obligation("requests", "memory servers are asked as the protocol says", "passes that ask", requests),
-    Obligation("fields", "the NF gets the bytes that its program names", "paths of the parser", fields),
+    Obligation("fields", "the NF gets the bytes that its program names", "paths, classes", fields),
     Obligation("merge", "it leaves with the NF's edits, as `apply` says", "paths of the parser", merge),
     Obligation("stations", "only answers count, all else is passed on", "passes of the switch", stations),
     Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
