@@ -11,7 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
@@ -21,7 +21,7 @@ from tests.backends.examples import EXAMPLES, program
 from tests.prove.kit import designed
 
 from polysome.analysis.framed import framed_classes
-from polysome.analysis.layout import Carry
+from polysome.analysis.layout import Carry, ClassLayout
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import p4_text
@@ -91,14 +91,20 @@ def _designed(spec: ir.Program, target: str, carry: Carry) -> Design:
 def question(made: Design) -> object:
     """Equal for programs of whose switch the prover sees nothing that differs."""
     spec, text = made.program, re.sub(r"//.*", "", p4_text(made))
-    layouts = framed_classes(spec, made.carry)
-    seen = [_bare((made.ways, made.sizes, made.addresses, made.site.switch, layouts))]
+    layouts = [_frames(layout) for layout in framed_classes(spec, made.carry)]
+    ways = [replace(way, layout=_frames(way.layout)) for way in made.ways]
+    seen = [_bare((ways, made.sizes, made.addresses, made.site.switch, layouts))]
     seen += [_bare((spec.parser, spec.schedule.cls)), str(len(spec.ports))]
     called = set[str]()
     while new := {fn for part in seen for fn in re.findall(r"fn='(\w+)'", part)} - called:
         called |= new
         seen += [_bare(spec.fns[fn]) for fn in sorted(new)]
     return (text, *seen)
+
+
+def _frames(layout: ClassLayout) -> ClassLayout:
+    """Without the reasons for it."""
+    return replace(layout, needs=(), kept=())
 
 
 def _bare(part: object) -> str:

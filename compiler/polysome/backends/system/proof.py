@@ -75,9 +75,9 @@ def remember(design: Design, found: list[Result]) -> None:
 def _place(design: Design) -> Path:
     """By all that the proof depends on: both texts, the program, the plan's ways, the chip, the prover itself."""
     case = case_of(design)
-    parts = (p4_text(design), case.nf, show(design.program))
-    parts += (repr((case.ways, case.layouts, case.chip, case.addresses)),)
-    digest = hashlib.sha256("\0".join((*parts, repr((case.sessions, case.cell, case.cells)), _prover())).encode())
+    numbers = (case.ways, case.layouts, case.chip, case.addresses, case.sessions, case.cell, case.cells)
+    parts = (p4_text(design), case.nf, show(design.program), repr(numbers), _prover())
+    digest = hashlib.sha256("\0".join(parts).encode())
     return cache_folder() / f"{namespace(design.program)}-{digest.hexdigest()[:32]}.proof"
 
 

@@ -58,9 +58,10 @@ _NAMED = re.compile(r"(\w+)\(")
 _ALWAYS = re.compile(r"static constexpr bool has\(size_t instance\) \{ return ([^;]*); \} ")
 _HAS = re.compile(r"bool has\(size_t instance\) const \{ switch \(instance\) \{ (.*)default: return ([^;]*); \} \} ")
 _IS = re.compile(r"case (\d+): return ([^;]*); ")
-_WRITE = re.compile(r"Writer\(bytes \+ (\d+)\)\.put\(e\.has_(\w+) \? e\.(\w+) : (?:f\.(\w+)|0), (\d+)\); ")
-_IF = re.compile(r"if \(f\.has\((\d+)\)\) \{ ")
-_RETURN = re.compile(r"return (\d+); ")
+_STEP = re.compile(
+    r"Writer\(bytes \+ (\d+)\)\.put\(e\.has_(\w+) \? e\.(\w+) : (?:f\.(\w+)|0), (\d+)\); "
+    r"|if \(f\.has\((\d+)\)\) \{ |return (\d+); |\} "
+)
 _END = "default: return "
 
 
@@ -127,23 +128,22 @@ class Frames:
         text, begin = self.edits.get(shape, ""), f"[[maybe_unused]] const {struct.name} f(p.headers); "
         if not text.startswith(begin):
             raise NotRead(f"`write_edits` does not begin shape {shape} with the fields `{struct.name}`")
-        found, at, skipped = [], len(begin), False
-        while at < len(text):
-            if write := _WRITE.match(text, at):
-                if not write[2] == write[3] == (write[4] or write[3]):
-                    raise NotRead(f"it has `{write[0]}`")
-                if not skipped:
-                    found.append(Write(write[2], bool(write[4]), int(write[1]), int(write[5])))
-            elif there := _IF.match(text, at):
-                skipped = not struct.holds(int(there[1]), valid)
-            elif done := _RETURN.match(text, at):
-                if not skipped:
-                    return found, int(done[1])
-            elif text.startswith("} ", at):
+        found: list[Write] = []
+        skipped = False
+        for step in _all(_STEP, text.removeprefix(begin)):
+            offset, has, name, kept, size, instance, end = step.groups()
+            if instance:
+                skipped = not struct.holds(int(instance), valid)
+            elif not name and not end:  # a closing brace
                 skipped = False
+            elif skipped:
+                continue
+            elif end:
+                return found, int(end)
+            elif has == name == (kept or name):
+                found.append(Write(name, bool(kept), int(offset), int(size)))
             else:
-                raise NotRead(f"it has `{text[at : at + 60]}`")
-            at = (write or there or done).end() if write or there or done else at + 2
+                raise NotRead(f"it has `{step[0]}`")
         raise NotRead(f"`write_edits` does not end for shape {shape}")
 
 
