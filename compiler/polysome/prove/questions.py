@@ -36,7 +36,7 @@ class Questions:
         self._solver: smt.Solver | None = None
         self._scopes = [_Scope(0)]
         self._pushed = 1  # scopes that z3 has
-        self._answered = -1  # the number of all terms of z3's last question
+        self._answered = -1  # the number of all terms of z3's last question, while it has a model of them
         self.add(*terms)
 
     def add(self, *terms: Term) -> None:
@@ -77,9 +77,9 @@ class Questions:
         """Of what was added. None: it cannot hold together, or time ran out."""
         if self.possible is False:
             return None
-        known = self._scopes[-1].known
-        found = smt.sat if self._answered == known else self._asked()
-        return self._told().model() if found == smt.sat else None
+        solver = self._told()
+        found = smt.sat if self._answered == self._scopes[-1].known else self._asked()
+        return solver.model() if found == smt.sat else None
 
     def _asked(self) -> smt.Answer:
         found = self._told().check()
@@ -99,7 +99,9 @@ class Questions:
             if n == self._pushed:
                 self._solver.push()
                 self._pushed += 1
+                self._answered = -1
             if scope.given < len(scope.terms):
                 self._solver.add(*scope.terms[scope.given :])
                 scope.given = len(scope.terms)
+                self._answered = -1
         return self._solver
