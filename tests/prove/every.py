@@ -7,6 +7,7 @@ if something is not proved.
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import time
@@ -27,6 +28,7 @@ from polysome.backends.system.design import Design
 from polysome.backends.system.library import p4_text
 from polysome.backends.system.proof import case_of
 from polysome.ir import program as ir
+from polysome.ir.walk import walk
 from polysome.prove.obligations import prove
 from polysome.prove.offsets import offsets
 from polysome.prove.result import Result, Status
@@ -113,10 +115,14 @@ def _bare(part: object) -> str:
 
 
 def alike() -> list[str]:
-    """The examples, those with equal parsers and equal order classes next to each other."""
-    names = sorted(path.stem for path in EXAMPLES.glob("*/*.nf"))
-    specs = {name: program(name) for name in names}
-    return sorted(names, key=lambda name: (_bare(specs[name].parser), _bare(specs[name].schedule.cls), name))
+    """The examples, those with equal parsers, and of them those that write the same fields, next to each other."""
+
+    def key(name: str) -> tuple[str, list[tuple[int, int]], str]:
+        spec = program(name)
+        written = {(n.instance, n.field) for n in walk(spec.packet_handlers) if isinstance(n, ir.FieldWrite)}
+        return _bare(spec.parser), sorted(written), name
+
+    return sorted((path.stem for path in EXAMPLES.glob("*/*.nf")), key=key)
 
 
 def work(names: list[str], left: Synchronized[int], step: int, found: Queue[Proof | None]) -> None:
@@ -128,6 +134,7 @@ def work(names: list[str], left: Synchronized[int], step: int, found: Queue[Proo
             for proof in proofs(names[n], known):
                 found.put(proof)
             n += step
+            gc.freeze()  # what is remembered stays: no need to look through it for cycles again
     finally:
         found.put(None)
 
