@@ -35,7 +35,8 @@ class Case:
 
     `ways`: what the plan says of each way that it splits, lengths included (`Way.within`). `entries`: of tables, by
     full name; those that are not listed may hold anything. `sessions`: the longest length of each way's mirror session.
-    `cell`, `cells`: bytes of a cell, and how many a server's region has.
+    `cell`, `cells`: bytes of a cell, and how many a server's region has. `nf`: the C++ that the NF is compiled from; ""
+    if it has none.
     """
 
     program: ir.Program
@@ -48,6 +49,7 @@ class Case:
     sessions: tuple[int, ...]
     cell: int
     cells: int
+    nf: str
 
     @cached_property
     def frame(self) -> Frame:

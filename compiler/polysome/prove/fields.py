@@ -1,7 +1,8 @@
 """What the NF gets of a parked packet is its tag, and the bytes that the program names (DESIGN 14).
 
 The mirror copy is cut where the controller has its session cut, and taken apart by egress; what leaves is compared with
-the layout of the class that it names, at the offsets where the spec's parser finds the headers.
+the layout of the class that it names, at the offsets where the spec's parser finds the headers. The NF's C++ is
+compared with that layout, too (`offsets.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from polysome import smt
 from polysome.analysis.layout import WIRE, ClassLayout
 from polysome.analysis.relevance import PAYLOAD
 from polysome.p4.types import Bits
+from polysome.prove.offsets import offsets
 from polysome.prove.p4.expressions import as_term
 from polysome.prove.p4.pipe import Passed, mirrored
 from polysome.prove.p4.store import Ran, pieces
@@ -26,7 +28,7 @@ SEQ = KIND + 2
 
 
 def fields(seen: Traffic) -> Iterator[Result]:
-    """One result for each path through the switch's parser that parks packets."""
+    """One result for each path through the switch's parser that parks packets, and for each class that the NF knows."""
     numbered: dict[object, bool] = {}  # by the terms of a seq, which `seen` keeps
     for path, passes in seen.by_path:
         try:
@@ -35,6 +37,7 @@ def fields(seen: Traffic) -> Iterator[Result]:
             yield Result("fields", str(path), Status.undecided, str(error))
         else:
             yield _Fields(seen, str(path), outcomes, Facts(*path.conditions), numbered).result(passes)
+    yield from offsets(seen.case.program, seen.case.layouts, seen.case.nf)
 
 
 class _Fields:
@@ -133,7 +136,7 @@ class _Fields:
         key = ("seq", *(left.byte(SEQ + k).get_id() for k in range(4)))
         if key not in self.known:
             wanted = (seq != 0, smt.ULE(seq, LAST_SEQ))
-            self.known[key] = NOTHING.against(self._counted(passed, copy), *wanted) is None
+            self.known[key] = NOTHING.prove(self._counted(passed, copy), *wanted)
         return self.known[key]
 
     def _counted(self, passed: Passed, copy: Passed) -> list[Term]:

@@ -8,7 +8,7 @@ class 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from polysome import smt
 from polysome.analysis.layout import ClassLayout
@@ -77,14 +77,27 @@ class _Sizes:
         """False: not without what else is known of the packet."""
         if parsed.claimed is None:
             return False
-        few = [c for c in back.conditions if self.about_it.of_packet(c)]
+        few = [c for c in conjuncts(back.conditions) if self.about_it.of_packet(c)]
         key = (parsed.claimed.get_id(), *(c.get_id() for c in few))
         if key not in self.proved:
             bounds = (smt.ULE(smt.BitVec("held.length", LENGTH), LONGEST), smt.ULE(parsed.claimed, LONGEST))
-            if NOTHING.against((*few, *bounds), *self.wanted(parsed)) is not None:
+            if not NOTHING.prove((*few, *bounds), *self.wanted(parsed)):
                 return False
             self.proved.add(key)
         return True
+
+
+def conjuncts(conditions: Iterable[Term]) -> Iterator[Term]:
+    """What the conditions say, each taken apart as far as all of its parts hold."""
+    for condition in conditions:
+        opposite = smt.is_not(condition)
+        inner = condition.arg(0) if opposite else condition
+        if smt.is_or(inner) if opposite else smt.is_and(inner):
+            yield from conjuncts(smt.Not(part) if opposite else part for part in inner.children())
+        elif opposite and smt.is_not(inner):
+            yield from conjuncts([inner.arg(0)])
+        else:
+            yield condition
 
 
 class _Merge:
@@ -145,10 +158,10 @@ class _Merge:
         key = (id(left), *headers_key(back))
         few = (*left.parsed.conditions, *left.conditions)
         # Sums are hard for the solver, and many cases of a checksum cannot be on this path.
-        if key in self.same or self.facts.against(few) is None:
+        if key in self.same or self.facts.prove(few):
             return
         wanted = [eased(w) for w in differences(back, left, self.case.chip) if not smt.is_true(w)]
-        if any(self.facts.against(few, one) is not None for one in wanted):
+        if not all(self.facts.prove(few, one) for one in wanted):
             for one in wanted:
                 yield self._answer(back, "what leaves is not what the spec makes of the packet", known, one)
         else:

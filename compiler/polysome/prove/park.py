@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from polysome import smt
 from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, literals, reads
@@ -71,12 +71,22 @@ class Shape:
         return (self.window.first, len(self.tag), *(t.get_id() for t in (*self.tag, *self.window.prefix)))
 
 
+@cache
+def _symbol(number: int) -> Term:
+    return smt.BitVec(f"known[{number}]", 8)
+
+
 def shape(parked: Parked) -> Shape:
     window = without_copies(parked.passed.leaves)
     names: dict[int, Term] = {}
 
     def symbol(byte: Term) -> Term:
-        return byte if smt.is_bv_value(byte) else names.setdefault(byte.get_id(), smt.BitVec(f"known[{len(names)}]", 8))
+        if smt.is_bv_value(byte):
+            return byte
+        found = names.get(byte.get_id())
+        if found is None:
+            found = names[byte.get_id()] = _symbol(len(names))
+        return found
 
     said = [parked.copy.leaves.byte(k) for k in range(SEQ, SIZE + 2)]
     prefix = tuple(symbol(byte) for byte in window.prefix)
@@ -89,24 +99,23 @@ class Writes:
     def __init__(self, seen: Traffic) -> None:
         self.seen = seen
         self.known: dict[tuple[int, ...], tuple[Shape, list[Written | Unwritten]]] = {}
-        self._of: dict[int, tuple[tuple[Parked, ...], list[tuple[Shape, Written]]]] = {}
+        self._of: dict[int, tuple[tuple[Parked, ...], list[tuple[Shape, Written | Unwritten]]]] = {}
 
     def of(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written]]:
-        if id(passes) not in self._of:
-            self._of[id(passes)] = (passes, self._all(passes))
-        return self._of[id(passes)][1]
-
-    def _all(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written]]:
-        found = {}
-        for one in map(shape, passes):
-            if one.key not in self.known:
-                self.known[one.key] = (one, list(writes(self.seen, one)))
-            found[one.key] = self.known[one.key]
-        return [(of, one) for of, all_of in found.values() for one in all_of if isinstance(one, Written)]
+        return [(of, one) for of, one in self._all(passes) if isinstance(one, Written)]
 
     def unwritten(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Unwritten]]:
-        shapes = {one.key: self.known[one.key] for one in map(shape, passes)}
-        return [(of, one) for of, all_of in shapes.values() for one in all_of if isinstance(one, Unwritten)]
+        return [(of, one) for of, one in self._all(passes) if isinstance(one, Unwritten)]
+
+    def _all(self, passes: tuple[Parked, ...]) -> list[tuple[Shape, Written | Unwritten]]:
+        if id(passes) not in self._of:
+            found = {}
+            for one in map(shape, passes):
+                if one.key not in self.known:
+                    self.known[one.key] = (one, list(writes(self.seen, one)))
+                found[one.key] = self.known[one.key]
+            self._of[id(passes)] = (passes, [(of, one) for of, all_of in found.values() for one in all_of])
+        return self._of[id(passes)][1]
 
 
 @lru_cache(maxsize=1)
@@ -190,7 +199,7 @@ class _Park:
         """Can edits with this length be dropped, of the first packet on the first queue pair?"""
         tag = [EDITS.byte(SEQ + k) == int(k == 3) for k in range(SIZE - SEQ)]
         length = smt.And(smt.Concat(EDITS.byte(SIZE), EDITS.byte(SIZE + 1)) == claimed, smt.UGE(EDITS.length, ENOUGH))
-        return NOTHING.against((*conditions, *passed.conditions, *tag, length)) is not None
+        return not NOTHING.prove((*conditions, *passed.conditions, *tag, length))
 
     def _unwritten(self, subject: str, of: Shape, lost: Unwritten) -> Result:
         """Only what is shorter than it claims, or too long for a cell (rule 1)."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeVar
 
 from polysome import smt
+from polysome.prove.questions import Questions
 from polysome.prove.window import Frame, Term
+
+T = TypeVar("T")
 
 PATIENCE = 20_000  # ms that one question may take
 
@@ -39,26 +43,33 @@ class Facts:
     """What is assumed, for many questions."""
 
     def __init__(self, *assumed: Term) -> None:
-        self._solver = smt.Solver()  # for questions that differ little, faster than one for bit vectors alone
-        self._solver.patience(PATIENCE)
-        self._solver.add(*assumed)
+        # A solver for questions that differ little: faster than one for bit vectors alone.
+        self._questions = Questions(*assumed, patience=PATIENCE)
+
+    def prove(self, more: Iterable[Term], *wanted: Term) -> bool:
+        """Does all of `wanted` follow from what is assumed, and more? No, if time ran out."""
+        return self._asked(more, wanted, lambda asked: asked.check() == smt.unsat)
 
     def against(self, more: Iterable[Term], *wanted: Term) -> smt.Model | bool | None:
         """A model of what is assumed, and more, in which not all of `wanted` hold.
 
         None if there is none; False if time ran out.
         """
-        self._solver.push()
+
+        def model(asked: Questions) -> smt.Model | bool | None:
+            return None if asked.check() == smt.unsat else asked.model() or False
+
+        return self._asked(more, wanted, model)
+
+    def _asked(self, more: Iterable[Term], wanted: tuple[Term, ...], answer: Callable[[Questions], T]) -> T:
+        self._questions.push()
         try:
-            self._solver.add(*more)
+            self._questions.add(*more)
             if wanted:
-                self._solver.add(smt.Not(smt.And(*wanted)))
-            found = self._solver.check()
-            if found == smt.unsat:
-                return None
-            return self._solver.model() if found == smt.sat else False
+                self._questions.add(smt.Not(smt.And(*wanted)))
+            return answer(self._questions)
         finally:
-            self._solver.pop()
+            self._questions.pop()
 
 
 NOTHING = Facts()

@@ -78,7 +78,7 @@ def _parts(seen: Traffic, parked: Parked) -> tuple[Term, bool]:
     behind = parked.conditions[len(parked.passed.path.conditions) :]
     outside = [c for c in behind if not seen.outside.of_packet(c)]
     inside = [c for c in behind if seen.outside.of_packet(c)]
-    return conj(*inside), NOTHING.against(outside) is not None
+    return conj(*inside), not NOTHING.prove(outside)
 
 
 def _converse(

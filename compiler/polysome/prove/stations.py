@@ -105,7 +105,7 @@ class _Pass:
         key = (wanted.get_id(), *(c.get_id() for c in early))
         if key in self.proved:
             return Result("stations", subject, Status.proved)
-        if NOTHING.against(early, wanted) is None:
+        if NOTHING.prove(early, wanted):
             self.proved[key] = wanted
             return Result("stations", subject, Status.proved)
         return replace(answered("stations", subject, why, STATION, known, wanted), packet=None)  # no port of the spec's

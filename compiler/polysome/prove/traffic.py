@@ -17,7 +17,7 @@ from polysome.prove.p4.pipe import Onward, Passed, bridged, mirrored
 from polysome.prove.p4.store import Key
 from polysome.prove.spec.packet import Parsed
 from polysome.prove.spec.parse import parses
-from polysome.prove.window import LENGTH, Frame, Term, Window, same
+from polysome.prove.window import LENGTH, Frame, Term, Window
 
 # The NF's frames (runtime/PROTOCOL.md): Ethernet, then the tag, whose first byte says version and kind.
 KIND, CLASS, PORT, CONTENT = 14, 15, 24, 26
@@ -76,7 +76,7 @@ class Egress:
 def without_copies(window: Window) -> Window:
     """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
     kept, first = len(window.prefix), window.first
-    while kept and first and same(window.prefix[kept - 1], window.frame.byte(first - 1)):
+    while kept and first and window.prefix[kept - 1].eq(window.frame.byte(first - 1)):
         kept, first = kept - 1, first - 1
     return Window(window.frame, window.prefix[:kept], first)
 

@@ -308,8 +308,17 @@ def LShR(one: Term, other: Term | int) -> Term:
     return one._with(_LSHR, other)
 
 
+_SIMPLE: dict[Pointer, tuple[Term, Term]] = {}  # with the term itself: its pointer is its own as long as it lives
+_MOST_SIMPLE = 1 << 18
+
+
 def simplify(term: Term) -> Term:
-    return Term(z3.simplify(CONTEXT, term.pointer))
+    found = _SIMPLE.get(term.pointer)
+    if found is None:
+        if len(_SIMPLE) == _MOST_SIMPLE:
+            _SIMPLE.clear()
+        found = _SIMPLE[term.pointer] = (term, Term(z3.simplify(CONTEXT, term.pointer)))
+    return found[1]
 
 
 def substitute(term: Term, *pairs: tuple[Term, Term]) -> Term:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from polysome.analysis.framed import framed_classes
 from polysome.backends.nf_cpp.build import BuildError, cache_folder, used
-from polysome.backends.nf_cpp.generate import namespace
+from polysome.backends.nf_cpp.generate import generate, namespace
+from polysome.backends.nf_cpp.types_code import Unsupported
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_program, p4_text
 from polysome.ir.printer import show
@@ -37,7 +38,15 @@ def case_of(design: Design) -> Case:
         sessions=tuple(mirror_length(chip, way.depth(design.program.parser)) for way in design.ways),
         cell=sizes.cell,
         cells=sizes.cells,
+        nf=_nf(design),
     )
+
+
+def _nf(design: Design) -> str:
+    try:
+        return generate(design.program, defaults=False, carry=design.carry)
+    except Unsupported:
+        return ""
 
 
 def results(design: Design, seconds: float = SECONDS) -> Iterator[Result]:
@@ -64,10 +73,11 @@ def remember(design: Design, found: list[Result]) -> None:
 
 
 def _place(design: Design) -> Path:
-    """By all that the proof depends on: the P4's text, the program, the plan's ways, the chip, the prover itself."""
+    """By all that the proof depends on: both texts, the program, the plan's ways, the chip, the prover itself."""
     case = case_of(design)
-    parts = (p4_text(design), show(design.program), repr((case.ways, case.layouts, case.chip, case.addresses)))
-    digest = hashlib.sha256("\0".join((*parts, repr((case.sessions, case.cell, case.cells)), _prover())).encode())
+    numbers = (case.ways, case.layouts, case.chip, case.addresses, case.sessions, case.cell, case.cells)
+    parts = (p4_text(design), case.nf, show(design.program), repr(numbers), _prover())
+    digest = hashlib.sha256("\0".join(parts).encode())
     return cache_folder() / f"{namespace(design.program)}-{digest.hexdigest()[:32]}.proof"
 
 

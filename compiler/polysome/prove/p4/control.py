@@ -174,7 +174,7 @@ class Walk:
             case _:
                 condition = self._value(e, world.store)
                 for holds, said in self.feasible.split(condition):
-                    yield world.given(said), holds
+                    yield world.given(said, last=not holds or isinstance(said, int)), holds
 
     def _apply(self, name: str, world: World, seen: bool = True) -> Iterator[tuple[World, Ran]]:
         table = self.program.tables[name]
@@ -236,6 +236,8 @@ def emitted(header: pr.Place, store: Store) -> Emitted:
 def header_bytes(of: Emitted, store: Store) -> tuple[Term, ...]:
     """A header as it was emitted: a term of 8 bits for each byte."""
     assert isinstance(of.header.type, Composite)
+    if (extracted := _place_of(of.values)) is not None:
+        return store.reader.octets(extracted, of.header.type.width // 8)
     found: list[Term] = []
     done = 0
     for group in _groups(of.header.type):

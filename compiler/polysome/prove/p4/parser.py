@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from polysome import smt
 from polysome.p4 import program as pr
@@ -85,8 +86,9 @@ class _At:
     running: tuple[tuple[str, tuple[Term, ...]], ...] = ()  # words subtracted, by checksum unit
     deposits: tuple[pr.ChecksumDeposit, ...] = ()
 
-    def given(self, condition: Value) -> _At:
-        return _At(self.world.given(condition), self.steps, self.consumed, self.running, self.deposits)
+    def given(self, condition: Value, last: bool) -> _At:
+        """A copy, on a way on which the condition holds; on the `last` one with what the walk itself has."""
+        return _At(self.world.given(condition, last), self.steps, self.consumed, self.running, self.deposits)
 
     def subtracted(self, unit: str) -> tuple[Term, ...]:
         return dict(self.running).get(unit, ())
@@ -158,7 +160,7 @@ class _Walk:
     def _there(self, end: int, at: _At) -> Iterator[tuple[bool, _At]]:
         """The walk where the window has `end` bits, and where it has not."""
         for enough, said in self.feasible.split(simplified(self.window.has(end // 8))):
-            yield enough, at.given(said)
+            yield enough, at.given(said, last=not enough or isinstance(said, int))
 
     def _do(self, s: pr.Stmt, at: _At) -> None:
         store = at.world.store
@@ -224,21 +226,30 @@ class _Walk:
 
     def _select(self, state: pr.State, at: _At) -> Iterator[Path]:
         values = [evaluate(v, at) for v in state.values]
-        tests = [_matches(values, state.values, case) for case in state.cases]
-        yield from self._cases(state, tests, 0, at)
+        tests = [(_matches(values, state.values, case), n) for n, case in enumerate(state.cases)]
+        runs = [list(run) for _, run in groupby(tests, key=lambda test: state.cases[test[1]].state)]
+        yield from self._cases(state, [(_any([test for test, _ in run]), run[0][1]) for run in runs], at)
 
-    def _cases(self, state: pr.State, tests: list[Value], first: int, at: _At) -> Iterator[Path]:
-        """Case `first` and those behind it, where none before it matches."""
-        if first == len(tests):
+    def _cases(self, state: pr.State, tests: list[tuple[Value, int]], at: _At) -> Iterator[Path]:
+        """The cases, each the first of those that stand together and lead to one state; no one before matched."""
+        if not tests:
             yield self._error(state, at, NO_MATCH)
             return
-        for taken, said in self.feasible.split(tests[first]):
-            on = at.given(said)
+        test, case = tests[0]
+        for taken, said in self.feasible.split(test):
+            on = at.given(said, last=not taken or isinstance(said, int))
             if taken:
-                on.steps = (*on.steps, Step(state.name, first))
-                yield from self._state(state.cases[first].state, on)
+                on.steps = (*on.steps, Step(state.name, case))
+                yield from self._state(state.cases[case].state, on)
             else:
-                yield from self._cases(state, tests, first + 1, on)
+                yield from self._cases(state, tests[1:], on)
+
+
+def _any(tests: list[Value]) -> Value:
+    unknown = [test for test in tests if not isinstance(test, int)]
+    if len(unknown) < len(tests) and any(test == 1 for test in tests if isinstance(test, int)):
+        return 1
+    return simplified(smt.Or(*unknown)) if len(unknown) > 1 else unknown[0] if unknown else 0
 
 
 def assign(s: pr.Assign, value: Value, store: Store) -> None:

@@ -6,7 +6,7 @@ The traffic manager and mirroring are those of `runtime/switch/switch.hpp`; how 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from polysome import smt
@@ -14,10 +14,10 @@ from polysome.p4 import program as pr
 from polysome.p4.limits import ChipLimits
 from polysome.p4.types import Bits
 from polysome.p4.walk import expressions, statements
-from polysome.prove.p4.control import FREE, Around, Walk, header_bytes
+from polysome.prove.p4.control import FREE, Around, Walk, emitted, header_bytes
 from polysome.prove.p4.expressions import Value, simplified
 from polysome.prove.p4.parser import REJECTED, Path, paths
-from polysome.prove.p4.store import InWindow, Key, Read, Store
+from polysome.prove.p4.store import InWindow, Key, Look, Seen, Store, found_at
 from polysome.prove.p4.world import Feasible, World
 from polysome.prove.window import LENGTH, Frame, Term, Window
 
@@ -26,18 +26,24 @@ LOST_IN_PARSER, DROPPED = "parser", "program"  # why nothing goes on: an error t
 
 @dataclass(frozen=True)
 class Passed:
-    """What a pass made of a packet on one way. `lost`: nothing goes on, but for a mirror copy ("": it goes on)."""
+    """What a pass made of a packet on one way. `lost`: nothing goes on, but for a mirror copy ("": it goes on).
+
+    `last`: the headers that the deparser emits at its end, those that are valid.
+    """
 
     path: Path
     conditions: tuple[Term, ...]
     store: Store
     lost: str
+    last: tuple[pr.Place, ...] = ()
 
     @cached_property
     def leaves(self) -> Window:
         """What goes on: the emitted bytes, then what the parser left of the frame."""
-        emitted = tuple(byte for header in self.store.emitted for byte in header_bytes(header, self.store))
-        return behind(self.store.reader.window, emitted, self.path.consumed)
+        store = self.store
+        headers = (*store.emitted, *(emitted(header, store) for header in self.last if store.is_valid(header.key)))
+        octets = tuple(byte for header in headers for byte in header_bytes(header, store))
+        return behind(store.reader.window, octets, self.path.consumed)
 
     @property
     def port(self) -> Value | None:
@@ -83,8 +89,12 @@ class Onward:
         self.program, self.gress, self.assumptions = program, gress, tuple(assumptions)
         self.walk = Walk(program, around, Feasible(self.assumptions))
         self.reads_error = reads_error(program, gress)
-        self.known: list[tuple[Read, list[World]]] = []
-        self.only_mirror = tuple(s for s in gress.deparser if not isinstance(s, pr.EmitHeader))
+        self.known = Known()
+        emits = [isinstance(s, pr.EmitHeader) for s in gress.deparser]
+        end = max((n for n, one in enumerate(emits, 1) if not one), default=0)
+        self.deparser = gress.deparser[:end]
+        self.last = tuple(s.header for s in gress.deparser[end:] if isinstance(s, pr.EmitHeader))
+        self.only_mirror = tuple(s for s in self.deparser if not isinstance(s, pr.EmitHeader))
 
     def of(self, path: Path) -> Iterator[Passed]:
         if path.error == REJECTED or (path.error and not self.reads_error):
@@ -96,19 +106,61 @@ class Onward:
             store = after.store.onto(base)
             drop = simplified(smt.Extract(0, 0, store.term(("dprsr", "drop_ctl"), Bits(3))) == 1)
             for dropped, said in self.walk.feasible.split(drop):
-                world = World(store, (*path.conditions, *after.conditions)).given(said)
-                for done in self.walk.block(self.only_mirror if dropped else self.gress.deparser, world):
-                    yield Passed(path, done.conditions, done.store, DROPPED if dropped else "")
+                conditions = (*path.conditions, *after.conditions)
+                world = World(store, conditions).given(said, last=not dropped or isinstance(said, int))
+                for done in self.walk.block(self.only_mirror if dropped else self.deparser, world):
+                    last = () if dropped else self.last
+                    yield Passed(path, done.conditions, done.store, DROPPED if dropped else "", last)
 
     def _controlled(self, base: Store) -> list[World]:
         """The worlds behind the control: stores with what it wrote, conditions since the parser."""
-        for seen, worlds in self.known:
-            if seen.same_in(base):
-                return worlds
-        start = World(base.since())
-        worlds = list(self.walk.block(self.gress.control, start))
-        self.known.append((start.store.seen, worlds))
-        return worlds
+        found = self.known.of(base)
+        if found is None:
+            start = World(base.since())
+            found = list(self.walk.block(self.gress.control, start))
+            self.known.put(start.store.seen, found)
+        return found
+
+
+class Known:
+    """The worlds behind a control, by what its walk looked at of the store that it began with.
+
+    What a walk looks at first is always the same; what it looks at next depends on what it found so far.
+    """
+
+    def __init__(self) -> None:
+        self._root = _Look()
+
+    def of(self, store: Store) -> list[World] | None:
+        """None: no walk began with a store that looks the same."""
+        at: _Look | None = self._root
+        while at is not None and at.worlds is None:
+            at = at.found.get(_told(found_at(store, at.place))) if at.place is not None else None
+        return at.worlds if at is not None else None
+
+    def put(self, seen: Seen, worlds: list[World]) -> None:
+        at = self._root
+        for place, value in seen.items():
+            assert at.place in (None, place), "two walks that found the same looked elsewhere next"
+            at.place = place
+            at.kept.append(value)
+            at = at.found.setdefault(_told(value), _Look())
+        at.worlds = worlds
+
+
+@dataclass
+class _Look:
+    """Where a walk looks, and what comes then, by what it finds there; or `worlds`, if it has all that it needs."""
+
+    place: Look | None = None
+    found: dict[object, _Look] = field(default_factory=dict)
+    worlds: list[World] | None = None
+    kept: list[object] = field(default_factory=list)  # terms, so that their numbers remain their own
+
+
+def _told(value: object) -> object:
+    """Equal for values that are the same."""
+    return (value.get_id(),) if isinstance(value, smt.Term) else value
 
 
 def reads_error(program: pr.Program, gress: pr.Gress) -> bool:

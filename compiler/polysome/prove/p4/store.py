@@ -122,18 +122,9 @@ class Reader:
         return found
 
 
-@dataclass
-class Read:
-    """What a walk looked at of a store that it began with: values as they lie there (None: nothing wrote them)."""
-
-    values: dict[Key, Value | InWindow | None] = field(default_factory=dict)
-    valid: dict[Key, bool] = field(default_factory=dict)
-
-    def same_in(self, store: Store) -> bool:
-        """Would it find the same there?"""
-        return all(store.is_valid(key) == was for key, was in self.valid.items()) and all(
-            _same(store.values.get(key), was) for key, was in self.values.items()
-        )
+# What a walk looks at of a store: whether a header is valid (True), or what a place holds, as it lies there.
+Look = tuple[bool, Key]
+Seen = dict[Look, Value | InWindow | None]  # in the order in which it looked first; None: nothing wrote the place
 
 
 @dataclass
@@ -158,7 +149,7 @@ class Store:
     mirror: Mirror | None = None
     symbols: int = 0
     base: Store | None = None
-    seen: Read = field(default_factory=Read)
+    seen: Seen = field(default_factory=dict)
 
     def copy(self) -> Store:
         made = Store.__new__(Store)
@@ -186,7 +177,7 @@ class Store:
         """As it lies there; None: nothing wrote it."""
         found = self.values.get(key)
         if found is None and self.base is not None:
-            found = self.seen.values[key] = self.base.values.get(key)
+            found = self.seen[False, key] = self.base.values.get(key)
         return found
 
     def read(self, key: Key, kind: Type) -> Value:
@@ -198,16 +189,8 @@ class Store:
     def is_valid(self, header: Key) -> bool:
         found = self.validity.get(header)
         if found is None and self.base is not None:
-            found = self.seen.valid[header] = self.base.is_valid(header)
+            found = self.seen[True, header] = self.base.is_valid(header)
         return bool(found)
-
-    @property
-    def valid(self) -> frozenset[Key]:
-        """The headers that are valid."""
-        own = frozenset(key for key, is_so in self.validity.items() if is_so)
-        if self.base is None:
-            return own
-        return own | (self.base.valid - self.validity.keys())
 
     def term(self, key: Key, kind: Type) -> Term:
         """What a place holds, as a term also if it is known."""
@@ -231,12 +214,10 @@ class Store:
         return made
 
 
-def _same(one: Value | InWindow | None, other: Value | InWindow | None) -> bool:
-    if one is other:
-        return True
-    if isinstance(one, smt.Term) and isinstance(other, smt.Term):
-        return bool(one.eq(other))
-    return type(one) is type(other) and not isinstance(one, smt.Term) and one == other
+def found_at(store: Store, look: Look) -> Value | InWindow | None:
+    """What a walk finds there."""
+    of_header, key = look
+    return store.is_valid(key) if of_header else store.values.get(key)
 
 
 # Intrinsic metadata that a program sets for the chip: nothing asked for.

@@ -54,7 +54,7 @@ def _tried(
         if isinstance(matched, int) and not matched:
             continue
         for taken, said in feasible.split(matched):
-            on = world.given(said)
+            on = world.given(said, last=not taken or isinstance(said, int))
             if taken:
                 yield on, _ran(program, table, entry.call, keys, True, on)
             else:

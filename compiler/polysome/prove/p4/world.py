@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from polysome import smt
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.store import Store
+from polysome.prove.questions import Questions
 from polysome.prove.window import Term
 
 
@@ -18,10 +19,7 @@ class Feasible:
     """
 
     def __init__(self, assumptions: Iterable[Term] = ()) -> None:
-        self._solver = smt.Solver()
-        self._solver.add(*assumptions)
-        self._path: list[Term] = []
-        self._pushed = 0  # how many of the path's conditions the solver has
+        self._questions = Questions(*assumptions)
         self._model: smt.Model | None = None
 
     def split(self, condition: Value) -> Iterator[tuple[bool, Value]]:
@@ -33,35 +31,29 @@ class Feasible:
             yield bool(condition), 1
             return
         for holds, said in ((True, condition), (False, smt.Not(condition))):
-            possible, model = self._possible(said)
-            if possible:
-                before, self._model = self._model, model
-                self._path.append(said)
-                try:
+            before = self._model
+            self._questions.push()
+            self._questions.add(said)
+            try:
+                if self._possible(said):
                     yield holds, said
-                finally:
-                    self._model = before
-                    self._path.pop()
-                    self._taken_back()
+            finally:
+                self._model = before
+                self._questions.pop()
 
-    def _possible(self, said: Term) -> tuple[bool, smt.Model | None]:
-        """Can it hold too? With a model of that, if one is known."""
-        if self._model is not None and smt.is_true(self._model.eval(said, model_completion=True)):
-            return True, self._model
-        for condition in (*self._path[self._pushed :], said):
-            self._solver.push()
-            self._solver.add(condition)
-            self._pushed += 1
-        found = self._solver.check()
-        model = self._solver.model() if found == smt.sat else None
-        if found == smt.unsat:
-            self._taken_back()
-        return found != smt.unsat, model
-
-    def _taken_back(self) -> None:
-        while self._pushed > len(self._path):
-            self._solver.pop()
-            self._pushed -= 1
+    def _possible(self, said: Term) -> bool:
+        """Can it hold too, as it was added? The model becomes one of that, if one is known."""
+        asked, model = self._questions, self._model
+        self._model = None
+        if asked.possible is not None:
+            return asked.possible
+        if model is not None and smt.is_true(model.eval(said, model_completion=True)):
+            asked.met()
+            self._model = model
+            return True
+        found = asked.check()
+        self._model = asked.model() if found == smt.sat else None
+        return found != smt.unsat
 
 
 @dataclass
@@ -71,7 +63,7 @@ class World:
     store: Store
     conditions: tuple[Term, ...] = ()
 
-    def given(self, condition: Value = 1) -> World:
-        """A copy, on a way on which the condition holds."""
+    def given(self, condition: Value = 1, last: bool = False) -> World:
+        """A copy, on a way on which the condition holds; the world itself on the `last` one."""
         more = () if isinstance(condition, int) else (condition,)
-        return World(self.store.copy(), (*self.conditions, *more))
+        return World(self.store if last else self.store.copy(), (*self.conditions, *more))

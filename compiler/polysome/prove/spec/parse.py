@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from polysome import smt
 from polysome.ir import program as ir
+from polysome.prove.questions import Questions
 from polysome.prove.spec.packet import FAR, PLACE, Decision, Parsed, Placed, Room, outside, place
 from polysome.prove.window import Frame, Term
 from polysome.symbolic.terms import resized
@@ -41,8 +42,7 @@ def parses(program: ir.Program, frame: Frame, assumptions: Sequence[Term] = ()) 
     Raises TooManySizes where a header may have more than MOST_SIZES sizes. What the solver cannot decide counts as
     feasible.
     """
-    solver = smt.Solver("QF_BV")
-    solver.add(*assumptions)
+    solver = Questions(*assumptions, logic="QF_BV")
     if solver.check() != smt.unsat:
         begin = Parsed(program, frame, Room((resized(frame.length, PLACE),)))
         yield from _Walk(program, solver).node(0, begin)
@@ -51,7 +51,7 @@ def parses(program: ir.Program, frame: Frame, assumptions: Sequence[Term] = ()) 
 class _Walk:
     """`solver` holds what is known of the frame where the walk is."""
 
-    def __init__(self, program: ir.Program, solver: smt.Solver) -> None:
+    def __init__(self, program: ir.Program, solver: Questions) -> None:
         self.parser, self.solver = program.parser, solver
 
     def node(self, n: int, p: Parsed) -> Iterator[Parsed]:
@@ -86,10 +86,14 @@ class _Walk:
             yield branch, after
             self.solver.pop()
 
-    def _possible(self, *conditions: Term) -> bool:
-        if any(smt.is_false(c) for c in conditions):
+    def _possible(self, condition: Term) -> bool:
+        if smt.is_false(condition):
             return False
-        return bool(self.solver.check(*conditions) != smt.unsat)
+        self.solver.push()
+        self.solver.add(condition)
+        found = self.solver.check()
+        self.solver.pop()
+        return found != smt.unsat
 
     # ------------------------------------------------------------ extracting
 
@@ -128,8 +132,8 @@ class _Walk:
         known: list[int] = []
         self.solver.push()
         self.solver.add(taken)
-        while self.solver.check() == smt.sat:
-            known.append(self.solver.model().eval(size, model_completion=True).as_long())
+        while (model := self.solver.model()) is not None:
+            known.append(model.eval(size, model_completion=True).as_long())
             if len(known) > MOST_SIZES:
                 self.solver.pop()
                 raise TooManySizes(f"`{name}` may have more than {MOST_SIZES} sizes")

@@ -1,0 +1,178 @@
+"""What the NF's C++ says of fields frames, read from its text: where it loads each member of a class's fields from, and
+where it writes each edit to. What is not understood is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from polysome import smt
+from polysome.prove.cpp.expressions import NotRead, evaluate
+
+
+@dataclass(frozen=True)
+class Class:
+    """How the NF takes a class: bytes that a frame of it must have, the code for it, the headers that are there."""
+
+    least: int
+    shape: int
+    valid: int
+
+
+@dataclass(frozen=True)
+class Write:
+    """`size` bytes at `offset` of the edits: what was written to a field, else what it had, if `kept`, or 0."""
+
+    name: str
+    kept: bool
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Struct:
+    """The fields of some classes. `members`: how each is read ("": it is 0). `has`: by header, whether it is there."""
+
+    name: str
+    members: Mapping[str, str]
+    has: Mapping[int, str]
+    otherwise: str
+
+    def holds(self, instance: int, valid: int) -> bool:
+        """Does it say that a header is there?"""
+        known = {"valid": valid, "instance": instance}
+        found = evaluate(self.has.get(instance, self.otherwise), (), known, lambda _: False)
+        return bool(smt.simplify(found != 0))
+
+
+_CASE = re.compile(
+    r"case (\d+): (?:if \(bytes\.size\(\) < (\d+)\) return false; )?p\.shape = (\d+); "
+    r"p\.headers\.valid = (0x[0-9a-f]+)u; return true; "
+)
+_MEMBER = re.compile(r"(?:static constexpr (\w+) (\w+)\{\}|(\w+) (\w+)); ")
+_USED = re.compile(r"(?:case (\d+)|default): return use\((\w+)\(p\.headers\)\); ")
+_NAMED = re.compile(r"(\w+)\(")
+_ALWAYS = re.compile(r"static constexpr bool has\(size_t instance\) \{ return ([^;]*); \} ")
+_HAS = re.compile(r"bool has\(size_t instance\) const \{ switch \(instance\) \{ (.*)default: return ([^;]*); \} \} ")
+_IS = re.compile(r"case (\d+): return ([^;]*); ")
+_STEP = re.compile(
+    r"Writer\(bytes \+ (\d+)\)\.put\(e\.has_(\w+) \? e\.(\w+) : (?:f\.(\w+)|0), (\d+)\); "
+    r"|if \(f\.has\((\d+)\)\) \{ |return (\d+); |\} "
+)
+_END = "default: return "
+
+
+class Frames:
+    """The functions of one text. All raise NotRead."""
+
+    def __init__(self, text: str) -> None:
+        self.text = re.sub(r"\s+", " ", re.sub(r"//[^\n]*", "", text))
+
+    def _between(self, begin: str, end: str) -> str:
+        """What stands between two texts, the first of which stands there once."""
+        parts = self.text.split(begin)
+        if len(parts) != 2 or end not in parts[1]:
+            raise NotRead(f"it does not have `{begin}` once, and `{end}` behind it")
+        return parts[1].split(end)[0]
+
+    @cached_property
+    def classes(self) -> Mapping[int, Class]:
+        begin = "Packet& p) const { p.headers.begin(bytes.data(), length, port); switch (number) { "
+        cases = _all(_CASE, self._between(begin, _END))
+        return {int(case[1]): Class(int(case[2] or 0), int(case[3]), int(case[4], 16)) for case in cases}
+
+    @cached_property
+    def names(self) -> Mapping[int | None, str]:
+        """Of each shape its struct; None: of all others."""
+        begin = "static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) { switch (p.shape) { "
+        used = _all(_USED, self._between(begin, "} }"))
+        return {int(case[1]) if case[1] else None: case[2] for case in used}
+
+    @cached_property
+    def edits(self) -> Mapping[int, str]:
+        """Of each shape what `write_edits` does."""
+        begin = "static size_t write_edits([[maybe_unused]] const Packet& p, [[maybe_unused]] uint8_t* bytes) { "
+        begin += "[[maybe_unused]] const Edits& e = p.edits; switch (p.shape) { "
+        parts = re.split(r"case (\d+): \{ ", self._between(begin, _END))
+        return {int(shape): body for shape, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+    def struct(self, shape: int) -> Struct:
+        name = self.names.get(shape) or self.names.get(None)
+        if name not in self._structs:
+            self._structs[name] = self._struct(str(name))
+        return self._structs[name]
+
+    @cached_property
+    def _structs(self) -> dict[str | None, Struct]:
+        return {}
+
+    def _struct(self, name: str) -> Struct:
+        text = self._between(f"struct {name} {{ typename Headers::Mask valid; ", "} }; ") + "} "
+        declared, _, behind = text.partition(f"explicit {name}(const Headers& h) : ")
+        members = {member[2] or member[4]: "" for member in _all(_MEMBER, declared)}
+        loads, behind = _initialised(behind)
+        if loads.pop("valid", "") != "h.valid" or not loads.keys() <= members.keys():
+            raise NotRead(f"`{name}` takes its headers from elsewhere, or has no such members as it reads")
+        if always := _ALWAYS.fullmatch(behind):
+            return Struct(name, members | loads, {}, always[1])
+        if has := _HAS.fullmatch(behind):
+            return Struct(name, members | loads, {int(one[1]): one[2] for one in _all(_IS, has[1])}, has[2])
+        raise NotRead(f"`{name}` says in another way which headers are there")
+
+    def writes(self, shape: int, valid: int) -> tuple[list[Write], int]:
+        """What is written for a class, and of how many bytes that is said to be."""
+        struct = self.struct(shape)
+        text, begin = self.edits.get(shape, ""), f"[[maybe_unused]] const {struct.name} f(p.headers); "
+        if not text.startswith(begin):
+            raise NotRead(f"`write_edits` does not begin shape {shape} with the fields `{struct.name}`")
+        found: list[Write] = []
+        skipped = False
+        for step in _all(_STEP, text.removeprefix(begin)):
+            offset, has, name, kept, size, instance, end = step.groups()
+            if instance:
+                skipped = not struct.holds(int(instance), valid)
+            elif not name and not end:  # a closing brace
+                skipped = False
+            elif skipped:
+                continue
+            elif end:
+                return found, int(end)
+            elif has == name == (kept or name):
+                found.append(Write(name, bool(kept), int(offset), int(size)))
+            else:
+                raise NotRead(f"it has `{step[0]}`")
+        raise NotRead(f"`write_edits` does not end for shape {shape}")
+
+
+def _all(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Matches one after the other, up to the text's end."""
+    at = 0
+    while at < len(text):
+        match = pattern.match(text, at)
+        if match is None:
+            raise NotRead(f"it has `{text[at : at + 60]}`")
+        yield match
+        at = match.end()
+
+
+def _initialised(text: str) -> tuple[dict[str, str], str]:
+    """The members that a constructor reads, each with its expression, and what stands behind it."""
+    found: dict[str, str] = {}
+    at = 0
+    while True:
+        member = _NAMED.match(text, at)
+        if member is None:
+            raise NotRead(f"it has `{text[at : at + 60]}`")
+        end, depth = member.end(), 1
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        found[member[1]] = text[member.end() : end - 1]
+        if text.startswith(" {} ", end):
+            return found, text[end + 4 :]
+        if not text.startswith(", ", end):
+            raise NotRead(f"it has `{text[end : end + 60]}`")
+        at = end + 2
