@@ -85,6 +85,8 @@ def _planned(plan: Plan) -> Iterable[str]:
     load = plan.traffic
     yield f"planned for {load.rate.text}, {load.packets.text} of {load.mean.text} B"
     parking = plan.parking
+    if parking is not None and plan.mix.whole.value:
+        yield f"{plan.mix.whole.text} go whole to the NF, at worst"
     if parking is not None:
         to_nf, back = (max(getattr(f, name) for f in plan.split) for name in ("to_nf", "from_nf"))
         fields, edits = (max(getattr(f, name) for f in plan.split) for name in ("fields", "edits"))
