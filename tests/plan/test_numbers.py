@@ -206,6 +206,8 @@ def test_the_ports_of_the_fitting_site_are_as_fast_as_the_nf_link_takes() -> Non
     found = plan(example("bridge"), site)
     assert 99.9 < loads(found)["NF server nf0", "to"] / 10**9 <= 100 and found.parking is None
     assert any("and no faster" in note for note in found.notes)
+    shaper = fitting_site(example("shaper"), "tofino2")  # its packets wait long: many servers, on half a port each
+    assert shaper.traffic_rate <= shaper.port_rate
     assert fitting_site(example("load_balancer"), "tofino").traffic_rate == 100 * 10**9
 
 

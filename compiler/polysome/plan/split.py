@@ -79,7 +79,8 @@ def fitting_site(
     if rdma_servers is None:
         memory = memory_links(site, site.rdma_servers[0], load, mix(site, load, found, between).split.value)
         rdma_servers = max(2, *map(_servers_for, memory)) if split else 1
-    return replace(default_site(program.ports, switch, rdma_servers), traffic_rate=site.traffic_rate)
+    fitting = default_site(program.ports, switch, rdma_servers)  # with many servers, ports are slower
+    return replace(fitting, traffic_rate=min(fitting.traffic_rate, site.traffic_rate))
 
 
 def _carried(site: Site, needed: int) -> int:
