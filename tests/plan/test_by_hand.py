@@ -95,7 +95,8 @@ class Place:
             for n, rate in enumerate(self.nf)
         )
         memories = "\n".join(
-            f'[[rdma_servers]]\nname = "memory{n}"\nswitch_port = {next(take)}\nmemory = "16GiB"' for n in range(self.memory)
+            f'[[rdma_servers]]\nname = "memory{n}"\nswitch_port = {next(take)}\nmemory = "16GiB"'
+            for n in range(self.memory)
         )
         assumed = f"[plan]\nwhole = {self.whole}\n" if self.whole else ""
         head = f'[switch]\nmodel = "{self.model}"\ntraffic_rate = "{self.traffic}bps"\n[ports]\n'
