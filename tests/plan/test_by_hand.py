@@ -1,4 +1,4 @@
-"""Plans of twelve NFs on five sites, summed up here from what the protocol sends for each packet and nothing else.
+"""Plans of fourteen NFs on six sites, summed up here from what the protocol sends for each packet and nothing else.
 
 No function of the planner is called but `plan` itself. What is said of an NF was read off its spec by hand.
 """
@@ -25,8 +25,8 @@ G = 10**9
 class Nf:
     """`split`: bytes of the frame to and from the NF, of what is usual and split; None: nothing usual is.
 
-    `whole`: does something usual go whole, and then by how many bytes it leaves longer at most. `least`: packets up to so
-    many bytes are not parked; 0: nothing at all is. `exits`: for each port, from which ports packets leave by it.
+    `whole`: does something usual go whole, and then by how many bytes it leaves longer at most. `least`: packets up to
+    so many bytes are not parked; 0: nothing at all is. `exits`: for each port, from which ports packets leave by it.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Sums:
             found |= {(name, way): (self.on_nf_link(whole, parked, way), rate) for way in ("to", "from")}
         if self.nf.least:
             share = up(parked, self.place.memory)
-            # Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; RETH 16 or AETH 4; the cell: seq 4, pad 4 (1000 is a multiple of 4).
+            # Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; RETH 16 or AETH 4; the cell: seq 4, pad 4, for 1000 is 4 × 250.
             roce = 14 + 20 + 8 + 12 + 4
             write, read, answer, ack = roce + 16 + 4 + 4 + MEAN, roce + 16, roce + 4 + 4 + 4 + MEAN, roce + 4
             acks = up(share * 8 * (ack + WIRE), 32)
