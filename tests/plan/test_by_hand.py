@@ -151,7 +151,7 @@ class Sums:
             found |= {(name, way): (self.on_nf_link(whole, parked, way), rate) for way in ("to", "from")}
         if self.nf.least:
             share = up(parked, self.place.memory)
-            # Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; RETH 16 or AETH 4; the cell: seq 4, pad 4, for 1000 is 4 × 250.
+            # Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; RETH 16 or AETH 4; cell: seq 4, pad 4, as 1000 is 4 × 250.
             roce = 14 + 20 + 8 + 12 + 4
             write, read, answer, ack = roce + 16 + 4 + 4 + MEAN, roce + 16, roce + 4 + 4 + 4 + MEAN, roce + 4
             acks = up(share * 8 * (ack + WIRE), 32)
