@@ -122,6 +122,21 @@ def test_ports_in_use_are_found(soft: Path) -> None:
     assert checked.stdout == f"ok\tTCP port {port} is free\t\t\n"
 
 
+@pytest.mark.skipif(shutil.which("ip") is None, reason="no iproute2")
+def test_addresses_of_the_site_are_those_that_the_interface_has(soft: Path) -> None:
+    """Loopback stands for it: zeros, and 127.0.0.1."""
+
+    def checked(mac: str, ip: str) -> str:
+        says = f"INTERFACE=lo MAC={mac} IP={ip}; export INTERFACE MAC IP; exec deploy/preflight/network.sh"
+        return str(run(soft, "/bin/sh", "-c", says).stdout)
+
+    right = checked("00:00:00:00:00:00", "127.0.0.1")
+    assert right.count("ok\t") == 2 and "missing" not in right, right
+    wrong = checked("02:00:00:00:00:21", "127.0.0.9")
+    assert wrong.startswith("missing\tMAC address 02:00:00:00:00:21 on lo (it is 00:00:00:00:00:00)"), wrong
+    assert "missing\taddress 127.0.0.9 on lo" in wrong
+
+
 @pytest.mark.skipif(not os.access("/proc/net/fib_trie", os.R_OK), reason="the kernel does not list its addresses")
 def test_a_machine_knows_itself_by_its_address(soft: Path, tmp_path: Path) -> None:
     shutil.copytree(soft / "deploy", tmp_path / "deploy")

@@ -61,6 +61,20 @@ def test_every_port_has_a_cable(bundle: Bundle) -> None:
     assert nf.mac == "02:70:6f:6c:79:02" and nf.ip == ""
 
 
+def test_the_switch_s_ports_carry_the_longest_frame_that_leaves(bundle: Bundle) -> None:
+    """1500 of a packet, 8 of two tags and 64 of what the NF pushes; the neighbour's own packets have 1500."""
+    longer = changed(bundle, "plan.json", out_frame={"value": 1522 + 64})
+    cables = {cable.name: cable for cable in layout(longer, RUN).cables}
+    assert {cables[name].switch.mtu for name in ("left", "right0", "right1")} == {1500 + 8 + 64}
+    assert {cables[name].other.mtu for name in ("left", "right0", "right1")} == {1500}
+
+
+def test_a_bundle_without_a_plan_is_refused(bundle: Bundle) -> None:
+    (bundle.folder / "plan.json").unlink()
+    with pytest.raises(DeployError, match="is no plan"):
+        open_bundle(bundle.folder)
+
+
 def test_a_server_without_data_addresses_gets_those_of_the_simulated_system(bundle: Bundle) -> None:
     site = bundle.folder / "source" / "site.toml"
     lines = site.read_text().splitlines()

@@ -15,6 +15,7 @@ from tests.plan.helpers import program_of, read_site
 
 from polysome.config.items import ConfigFileError, Item, Rejected
 from polysome.config.toml_text import read_toml
+from polysome.plan import targets
 from polysome.plan.site import BackOff, Controller, Site
 from polysome.plan.site_file import SiteFile, open_site, site_of
 from polysome.plan.split import plan
@@ -32,7 +33,7 @@ pipe = 1
 names = { "1/0" = 128, "2/0" = 132 }
 control_port = 50152
 port_rate = "40Gbps"
-traffic_rate = "30Gbps"
+traffic_rate = "25Gbps"
 mtu = "1400B"
 
 [ports]
@@ -44,17 +45,15 @@ name = "nf1"
 switch_port = 140
 address = "192.0.2.11"
 control_port = 50161
-nic = "0000:3b:00.0"
-interface = "ens1f0"
+nic = "ens1f0"
 mac = "02:00:00:00:00:11"
-cores = [2, 3, 4]
+cores = [2]
 latency = "2ms"
 mtu = "2000B"
 
 [[rdma_servers]]
 name = "memory1"
 switch_port = 144
-id = 7
 address = "192.0.2.21"
 control_port = 50151
 nic = "mlx5_0"
@@ -78,6 +77,7 @@ back_off = { high = 0.9, low = 0.5, step = 0.2, headroom = 1 }
 [plan]
 hold = "5ms"
 queue_pairs = 8
+whole = 0.25
 
 [params]
 limit = "3Mbps"
@@ -135,15 +135,16 @@ def test_everything_a_site_may_say(tmp_path: Path) -> None:
         1400,
         5 * 10**6,
     )
-    assert site.traffic == ((128, 132), (136,)) and site.traffic_rate == 30 * 10**9
+    assert site.traffic == ((128, 132), (136,)) and site.traffic_rate == 25 * 10**9
     assert site.largest_frame == 1400 + 14 + 8
     assert (site.address, site.control_port, site.queue_pairs) == ("192.0.2.1", 50152, 8)
+    assert site.whole == 0.25 and (site.recirculation_port, site.generator_port) == (128 + 68, 128 + 68)
     (nf,) = site.nf_servers
-    assert (nf.name, nf.port, nf.nic.name, nf.cores) == ("nf1", 140, "connectx5", (2, 3, 4))
+    assert (nf.name, nf.port, nf.nic.name, nf.core) == ("nf1", 140, "connectx5", 2)
     assert (nf.latency, nf.largest_frame, nf.mac) == (2 * 10**6, 2014, 0x020000000011)
-    assert (nf.address, nf.control_port, nf.device, nf.interface) == ("192.0.2.11", 50161, "0000:3b:00.0", "ens1f0")
+    assert (nf.address, nf.control_port, nf.device) == ("192.0.2.11", 50161, "ens1f0")
     (memory,) = site.rdma_servers
-    assert (memory.id, memory.port, memory.memory, memory.spare) == (7, 144, 16 * 2**30, 20 * 10**9)
+    assert (memory.port, memory.memory, memory.spare) == (144, 16 * 2**30, 20 * 10**9)
     assert (memory.mac, memory.ip, memory.numa, memory.huge_pages) == (0x020000000021, 0x0A000015, 1, False)
     assert (memory.address, memory.control_port) == ("192.0.2.21", 50151)
     assert (memory.device, memory.interface) == ("mlx5_0", "ens1f0np0")
@@ -159,18 +160,30 @@ def test_what_a_site_leaves_out_has_the_stated_defaults(tmp_path: Path) -> None:
     assert (site.mtu, site.traffic_rate, site.port_rate) == (1500, 100 * 10**9, 100 * 10**9)
     assert site.controller == Controller(None, None, 100 * 10**6, 10 * 10**6, 500 * 10**6, BackOff(0.95, 0.8, 0.1, 0.9))
     (nf,), (first, second) = site.nf_servers, site.rdma_servers
-    assert (nf.control_port, nf.device, nf.interface, nf.cores) == (50061, None, None, tuple(range(8)))
+    assert (nf.control_port, nf.device, nf.core) == (50061, None, 0)
     assert (first.control_port, first.numa, first.link_rate, first.spare) == (50051, 0, None, None)
-    assert [s.id for s in site.rdma_servers] == [0, 1]
     assert first.huge_pages and not second.huge_pages, "a program that answers needs none"
 
 
-@pytest.mark.parametrize(("nic", "interface"), [("eth1", "eth1"), ("0000:3b:00.0", None)])
-def test_an_nf_server_s_nic_is_its_interface_if_it_is_no_pci_address(
-    tmp_path: Path, nic: str, interface: str | None
-) -> None:
+@pytest.mark.parametrize(("nic", "largest"), [("eth1", 9600), ("0000:3b:00.0", 14 + 1600)])
+def test_what_the_nf_s_program_takes_for_dpdk_is_less_than_a_nic_does(tmp_path: Path, nic: str, largest: int) -> None:
     (nf,) = read(tmp_path, SMALL.replace("switch_port = 8", f'switch_port = 8\nnic = "{nic}"')).nf_servers
-    assert (nf.device, nf.interface) == (nic, interface)
+    assert nf.largest_frame == largest
+    host = (Path(__file__).parents[2] / "runtime/host/fields_dpdk.hpp").read_text()
+    assert re.search(r"uint16_t mtu = 1'600;", host)
+
+
+def test_a_mac_address_of_what_dpdk_takes_is_refused(tmp_path: Path) -> None:
+    text = SMALL.replace("switch_port = 8", 'switch_port = 8\nnic = "0000:3b:00.0"\nmac = "02:00:00:00:00:11"')
+    assert told(tmp_path, text) == [("E1310", line_of(text, "mac ="))]
+
+
+def test_the_speeds_of_ports_are_those_that_the_controller_sets() -> None:
+    text = (Path(__file__).parents[2] / "runtime/controller/polysome_controller/bfrt_tables.py").read_text()
+    known = {int(speed) * 10**9 for speed in re.findall(r'^    (\d+): \("BF_SPEED', text, re.MULTILINE)}
+    for name in ("tofino", "tofino2"):
+        assert set(targets.switch(name).port_speeds_bps) <= known
+    assert set(targets.switch("tofino2").port_speeds_bps) == known
 
 
 @pytest.mark.parametrize(
@@ -220,8 +233,13 @@ def line_of(text: str, part: str) -> int:
         ('memory = "16GiB"', 'mem = "16GiB"', "E1007"),
         ('mac = "02:00:00:00:00:21"', 'mac = "02-00"', "E1009"),
         ('ip = "10.0.0.21"', 'ip = "2001:db8::1"', "E1009"),
-        ("cores = [2, 3, 4]", "cores = []", "E1006"),
-        ("cores = [2, 3, 4]", 'cores = ["2"]', "E1006"),
+        ("cores = [2]", "cores = []", "E1006"),
+        ("cores = [2]", 'cores = ["2"]', "E1006"),
+        ("cores = [2]", "cores = [2, 3]", "E1310"),
+        ("whole = 0.25", "whole = 1.5", "E1306"),
+        ("whole = 0.25", 'whole = "1"', "E1006"),
+        ('traffic_rate = "25Gbps"', 'traffic_rate = "30Gbps"', "E1310"),
+        ('link_rate = "25Gbps"', 'link_rate = "20Gbps"', "E1310"),
         ("pipe = 1", "pipe = true", "E1006"),
         ("lan = [", "lna = [", "E1007"),
         ('name = "nf1"', "name = 5", "E1006"),
@@ -240,7 +258,7 @@ def line_of(text: str, part: str) -> int:
         ('names = { "1/0" = 128, "2/0" = 132 }', 'names = { "1/0" = 128, "2/0" = 512 }', "E1306"),
         ("numa = 1", "numa = 64", "E1306"),
         ("huge_pages = false", "huge_pages = 0", "E1006"),
-        ('traffic_rate = "30Gbps"', 'traffic_rate = "41Gbps"', "E1308"),
+        ('traffic_rate = "25Gbps"', 'traffic_rate = "41Gbps"', "E1308"),
     ],
 )
 def test_what_is_wrong_is_told_where_it_stands(tmp_path: Path, old: str, new: str, code: str) -> None:
@@ -259,7 +277,7 @@ def test_no_part_may_be_missing(tmp_path: Path, part: str) -> None:
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
-    text = FULL.replace("id = 7", "id = 99").replace("switch_port = 140", "switch_port = 500")
+    text = FULL.replace("numa = 1", "numa = 99").replace("switch_port = 140", "switch_port = 500")
     text = text.replace('poll = "200ms"', "poll = 200", 1).replace("low = 0.5", "low = 0.9")
     assert [code for code, _ in told(tmp_path, text)] == ["E1303", "E1306", "E1012", "E1308"]
 

@@ -78,6 +78,7 @@ def write(folder: Path, nf: str) -> Path:
     """The bundle, ready for `polysome up`."""
     texts = {
         "manifest.json": "{}",
+        "plan.json": json.dumps({"out_frame": {"value": 1522}}),
         "source/site.toml": SITE,
         "runtime/waits.cpp": WAITS,
         "deploy/certificates.sh": CERTIFICATES,

@@ -5,10 +5,11 @@ What the plan splits and what the generated NF knows (`backends/nf_cpp/frames_co
 
 from __future__ import annotations
 
-from polysome.analysis.layout import WIRE, Carry, ClassLayout, layout
+from polysome.analysis.layout import WIRE, Carry, ClassLayout, Whole, layout
 from polysome.analysis.relevance import packet_reads
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.reads import PacketRead
 from polysome.ir.walk import walk
 
 MOST_PORTS = 15  # a tag says a set of ports as 15 bits beside the one that says it is a set
@@ -22,17 +23,43 @@ def framed_classes(program: ir.Program, carry: Carry = "fields") -> tuple[ClassL
     string of bytes: the frame does not say that. None is left if copies of a packet could leave at different times,
     because what a server keeps is had back once: one edits frame merges all copies.
     """
-    if len(program.parser.instances) > MOST_INSTANCES or _copies_part(program):
-        return ()
+    layouts = layout(program, carry).classes
+    return tuple(c for c, why in zip(layouts, unframed(program, carry), strict=True) if why is None)
+
+
+def unframed(program: ir.Program, carry: Carry = "fields") -> tuple[Whole | None, ...]:
+    """For each layout of `layout(program, carry)` why its packets go to the NF whole; None: they may be split."""
+    common = None
+    if len(program.parser.instances) > MOST_INSTANCES:
+        count = len(program.parser.instances)
+        common = Whole(f"the spec's parser knows {count} headers, and a frame can tell {MOST_INSTANCES}", program.span)
+    elif _copies_part(program):
+        why = "copies of a packet may leave at different times, and what is parked is had back once"
+        common = Whole(why, program.schedule.span)
     lengths = [read for read in packet_reads(program) if not is_number(read.node)]
-    return tuple(
-        c
-        for c in layout(program, carry).classes
-        if c.number is not None
-        and c.number <= WIRE.class_numbers
-        and not c.operations
-        and not any(read.classes & c.classes for read in lengths)
-    )
+    return tuple(c.whole or common or _why(program, c, lengths) for c in layout(program, carry).classes)
+
+
+def _why(program: ir.Program, c: ClassLayout, lengths: list[PacketRead]) -> Whole | None:
+    if c.operations:
+        return Whole(_DONE[type(c.operations[0])], c.operations[0].span)
+    read = next((read for read in lengths if read.classes & c.classes), None)
+    if read is not None:
+        return Whole(_READ.get(type(read.node), "bytes are read that have no fixed place and number"), read.span)
+    if c.number is not None and c.number > WIRE.class_numbers:
+        return Whole(f"it is beyond the {WIRE.class_numbers} classes that a tag can tell apart", program.span)
+    return None
+
+
+_DONE: dict[type, str] = {
+    ir.Push: "a header is pushed, and the switch changes fields only",
+    ir.Pop: "a header is popped, and the switch changes fields only",
+    ir.Truncate: "the packet is cut short, and the switch changes fields only",
+}
+_READ: dict[type, str] = {
+    ir.PayloadLen: "`payload.len` is read, which a frame of fields does not say",
+    ir.PacketFrom: "`packet_from` takes the packet as it arrived",
+}
 
 
 def is_number(read: ir.Expr) -> bool:

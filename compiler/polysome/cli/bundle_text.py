@@ -52,7 +52,7 @@ def _rdma(inputs: Inputs) -> list[Row]:
         region = regions.get(server.name)
         what = "lends nothing: no packet is parked"
         if region is not None:
-            what = f"lends {binary(region.bytes)}; {_load(plan, f'RDMA server {server.name}')}"
+            what = f"lends {binary(region.bytes)}; {_load(plan, server.name)}"
         rows.append((server.name, str(server.address), what))
     return rows
 
@@ -61,16 +61,14 @@ def _nf(inputs: Inputs) -> list[Row]:
     plan = inputs.design.plan
     rows = []
     for server in inputs.design.site.nf_servers:
-        cores = f"{len(server.cores)} core{'' if len(server.cores) == 1 else 's'}"
-        rows.append((server.name, str(server.address), f"{cores}; {_load(plan, f'NF server {server.name}')}"))
+        load = "stands by" if server.name in plan.standby else f"1 core; {_load(plan, server.name)}"
+        rows.append((server.name, str(server.address), load))
     return rows
 
 
-def _load(plan: Plan, name: str) -> str:
+def _load(plan: Plan, server: str) -> str:
     """Of its link, in the direction that is nearest to its limit."""
-    found: list[Link] = [link for link in plan.links if link.name == name]
-    if not found:
-        return "stands by"
+    found: list[Link] = [link for link in plan.links if link.server == server]
     link = max(found, key=lambda link: link.share)
     what = {"to": "to it", "from": "from it"}.get(link.direction, link.direction)
     return f"{link.load.text} {what}, {link.share // 10}.{link.share % 10}% of {link.capacity.text}"
@@ -87,6 +85,8 @@ def _planned(plan: Plan) -> Iterable[str]:
     load = plan.traffic
     yield f"planned for {load.rate.text}, {load.packets.text} of {load.mean.text} B"
     parking = plan.parking
+    if parking is not None and plan.mix.whole.value:
+        yield f"{plan.mix.whole.text} go whole to the NF, at worst"
     if parking is not None:
         to_nf, back = (max(getattr(f, name) for f in plan.split) for name in ("to_nf", "from_nf"))
         fields, edits = (max(getattr(f, name) for f in plan.split) for name in ("fields", "edits"))

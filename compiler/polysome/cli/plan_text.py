@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from polysome.cli.findings_text import WIDTH, table
-from polysome.plan.groups import groups
+from polysome.plan.groups import groups, traffic_rows
 from polysome.plan.model import Frames, Link, Plan
 from polysome.plan.numbers import Number
 
@@ -53,8 +53,7 @@ def _value(number: Number) -> str:
 
 
 def _traffic(plan: Plan) -> list[str]:
-    load = plan.traffic
-    return _numbers("planned for", [("rate", load.rate), ("mean packet", load.mean), ("packets", load.packets)])
+    return _numbers("planned for", traffic_rows(plan))
 
 
 def _frames(plan: Plan) -> list[str]:
@@ -112,9 +111,10 @@ def _parking(plan: Plan) -> list[str]:
 
 
 def _servers(plan: Plan) -> list[str]:
-    names = ", ".join(plan.nf_servers)
-    rows = [("cores of each", plan.cores), ("longest frame", plan.nf_link), ("whole fallback", plan.whole_rate)]
-    return _numbers(f"NF server{'s' if len(plan.nf_servers) > 1 else ''} {names}", rows)
+    by = f"; {', '.join(plan.standby)} {'stands' if len(plan.standby) == 1 else 'stand'} by" if plan.standby else ""
+    rows = [("cores in use", plan.cores), ("longest frame", plan.nf_link), ("whole fallback", plan.whole_rate)]
+    leaves = _numbers("traffic ports", [("longest frame", plan.out_frame)])
+    return [*_numbers(f"NF server {plan.nf_server}{by}", rows), "", *leaves]
 
 
 def _links(plan: Plan) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,10 @@ from polysome.syntax.diagnostics import Report
 
 @dataclass(frozen=True)
 class Bundle:
-    """`controller`, `switch`, `agents`, `nfs`: ControllerConfig, SwitchConfig, AgentConfig and NfConfig by server."""
+    """`controller`, `switch`, `agents`, `nfs`: ControllerConfig, SwitchConfig, AgentConfig and NfConfig by server.
+
+    `out_frame`: the longest frame that leaves by a traffic port, in bytes, as planned.
+    """
 
     folder: Path
     nf: str
@@ -27,6 +31,7 @@ class Bundle:
     agents: Mapping[str, Any]
     nfs: Mapping[str, Any]
     site: Site
+    out_frame: int
 
 
 def open_bundle(folder: Path) -> Bundle:
@@ -45,7 +50,15 @@ def open_bundle(folder: Path) -> Bundle:
         agents=agents,
         nfs=nfs,
         site=_site(folder / "source" / "site.toml", [port.name for port in controller.traffic]),
+        out_frame=_out_frame(folder / "plan.json"),
     )
+
+
+def _out_frame(path: Path) -> int:
+    try:
+        return int(json.loads(path.read_bytes())["out_frame"]["value"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DeployError(f"{path} is no plan", "Make the bundle anew with `polysome compile`.", code=2) from None
 
 
 def _site(path: Path, ports: list[str]) -> Site:

@@ -29,7 +29,7 @@ MANAGEMENT = ipaddress.ip_network("198.18.255.0/24")  # RFC 2544; for machines w
 _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")  # and no PCI address
 SOCKET = "controller.sock"  # in the run folder
 MOST_SOCKET = 107  # bytes of the path of a Unix socket
-TAGS = 8  # bytes of two VLAN tags, for which the switch's end of a traffic cable has room
+ETHERNET = 14
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _cables(bundle: Bundle, where: dict[str, Machine], ports: dict[str, str]) ->
         for number, port in enumerate(traffic.ports):
             other = End(ports[traffic.name], f"eth{number}", site.mtu, quiet=False)
             name = f"{traffic.name}{number}" if several else traffic.name
-            yield Cable(name, port, end(port, site.mtu + TAGS), other)
+            yield Cable(name, port, end(port, bundle.out_frame - ETHERNET), other)
     for number, (nf, planned) in enumerate(zip(bundle.controller.nf_servers, site.nf_servers, strict=True)):
         interface = _interface(bundle.nfs[nf.name].interface)
         other = End(where[nf.name].namespace, interface, JUMBO, mac(planned.mac or NF_MAC + number))

@@ -20,29 +20,31 @@ from polysome.plan.way import Condition, Options, Step, Way
 MOST_LENGTH_BITS = 16  # of the length that frames carry (PROTOCOL.md)
 
 
-def assumed(program: ir.Program, nodes: tuple[int, ...], parse_class: int, layout: ClassLayout) -> Way | None:
-    """The way through these nodes, whose packets have this parse class; None if ranges of fields cannot say so."""
+def assumed(program: ir.Program, nodes: tuple[int, ...], parse_class: int, layout: ClassLayout) -> Way | str:
+    """The way through these nodes, whose packets have this parse class; or why ranges of fields cannot say so."""
     parser = program.parser
     instances = parser.classes[parse_class]
     offsets = _offsets(parser, instances)
     length = _length(parser, instances, offsets)
     if length is None:
-        return None
+        return "no header says in a way that the switch can use where the packet ends"
     known = Known(parser)
     fixed_end = any(s.instance == PAYLOAD for s in layout.fields)
     options = _options(parser, instances[-1], fixed_end)
     if not _reaching(parser, nodes, instances, offsets, options, known):
-        return None
+        return "what a header says of where it ends is more than the switch can check"
     known.cause = "of others, fragments for one, the switch does not know the order class"
     hashed = order_key(program, parse_class, known)
-    if not _sized(parser, instances, known, fixed_end) or not _well_formed(parser, instances, known):
-        return None
+    if not _sized(parser, instances, known, fixed_end):
+        return "the headers have no fixed places: the size of one varies"
+    if not _well_formed(parser, instances, known):
+        return "`valid` of a header asks more than the switch can"
     _plain_sums(parser, instances, layout, known)
     steps = []
     for n, i in enumerate(instances):
         target = nodes[n + 1] if n + 1 < len(nodes) else END
         if target not in targets(parser, nodes[n]) or not _can_be_asked(parser, nodes[n], target):
-            return None
+            return f"where the parser goes on behind {parser.instances[i].name} asks more than the switch can"
         last = n == len(instances) - 1
         steps.append(Step(nodes[n], i, offsets[n], _conditions(known, i), options if last else None, target))
     return Way(0, tuple(steps), layout, parse_class, *length, hashed)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from polysome.plan.model import Parking
+from polysome.plan.model import Parking, Plan
 from polysome.plan.numbers import Number
 
 Group = tuple[str, list[tuple[str, Number]]]
+
+
+def traffic_rows(plan: Plan) -> list[tuple[str, Number]]:
+    """What is planned for, and how much of it is split."""
+    rows = [("rate", plan.traffic.rate), ("mean packet", plan.traffic.mean), ("packets", plan.traffic.packets)]
+    return [*rows, ("go whole", plan.mix.whole), ("are split", plan.mix.split), ("too short", plan.mix.short)]
 
 
 def groups(p: Parking) -> list[Group]:

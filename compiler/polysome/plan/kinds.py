@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from polysome.analysis.framed import framed_classes
-from polysome.analysis.layout import WIRE, Carry, ClassLayout, layout
+from polysome.analysis.framed import framed_classes, unframed
+from polysome.analysis.layout import WIRE, Carry, ClassLayout, Whole, layout
 from polysome.analysis.patterns import patterns, words
-from polysome.analysis.relevance import passing
+from polysome.analysis.relevance import members, passing
 from polysome.analysis.words import place
 from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.model import Asked, Frames
 from polysome.plan.site import Site
 from polysome.plan.targets import Switch
+from polysome.plan.usual import growth, usual
 from polysome.plan.way import Condition, Step, Way
-from polysome.plan.ways import ways
+from polysome.plan.ways import survey
 
 
 def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:
     """The ways that the switch splits, in their order, then what goes whole and why; `mean`: bytes of such a packet."""
     layouts = layout(program, carry).classes
-    split, deep = [], []
-    for way in ways(program, framed_classes(program, carry)):
+    surveyed = survey(program, framed_classes(program, carry))
+    seen = site.switch.egress_depth_most_bytes
+    split, refused = [], dict(surveyed.refused)
+    for way in surveyed.ways:
         found = _frames(program, way, site.switch)
-        if frames.BRIDGE + found.depth > site.switch.egress_depth_most_bytes:
-            deep.append((way, found))
-        else:
+        if frames.BRIDGE + found.depth <= seen:
             split.append((way, found))
-    taken = sum({1 << way.parse_class for way, _ in (*split, *deep)})
-    whole = [
-        Frames(
-            f.headers,
-            None,
-            f.fields,
-            f.edits,
-            *_whole(mean),
-            why=f"{frames.BRIDGE} B of mirror header and {f.depth} B of packet are more than the "
-            f"{site.switch.egress_depth_most_bytes} B that {site.switch.name}'s egress parser sees",
+            continue
+        refused[way.parse_class] = (
+            f"{frames.BRIDGE} B of mirror header and {found.depth} B of packet are more than the {seen} B that "
+            f"{site.switch.name}'s egress parser sees"
         )
-        for _, f in deep
-    ]
-    for one in layouts:
-        whole += _rest(program, one, one.classes & ~taken, mean)
-    return [f for _, f in split] + whole
+    common = usual(program)
+    taken = sum({1 << way.parse_class for way, _ in split})
+    whole: list[Frames] = []
+    for one, cause in zip(layouts, unframed(program, carry), strict=True):
+        whole += _rest(program, one, cause, refused, one.classes & ~taken, common, mean)
+    return [replace(f, usual=bool(common >> way.parse_class & 1)) for way, f in split] + whole
 
 
 def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
@@ -78,18 +75,25 @@ def mirror_length(chip: Switch, depth: int) -> int:
     return header + depth + chip.mirror_length_counts_fcs_bytes
 
 
-def _whole(mean: int) -> tuple[int, int]:
-    return frames.whole(mean), frames.whole(mean)
-
-
-def _rest(program: ir.Program, one: ClassLayout, mask: int, mean: int) -> Iterator[Frames]:
-    """The parse classes of a layout that no way goes through."""
-    if not mask:
-        return
-    shown = [words(p, program.parser) for p in patterns(mask, passing(program), program.parser)]
-    headers = shown[0] if len(shown) == 1 else f"{shown[0]} and {len(shown) - 1} more"
-    if one.whole is not None:
-        why, where = one.whole.reason, place(program, one.whole.span)
-    else:
-        why, where = "the switch's parser goes only common ways of headers at fixed places", ""
-    yield Frames(headers, None, one.fields_size, one.edits_size, *_whole(mean), why=why, place=where)
+def _rest(
+    program: ir.Program,
+    one: ClassLayout,
+    cause: Whole | None,
+    refused: Mapping[int, str],
+    mask: int,
+    common: int,
+    mean: int,
+) -> Iterator[Frames]:
+    """The parse classes of a layout that no way goes through, by why, and by how many bytes they grow."""
+    groups: dict[tuple[str, bool, int], int] = {}
+    for c in members(mask):
+        why = cause.reason if cause is not None else refused[c]
+        key = why, bool(common >> c & 1), growth(program, one, c)
+        groups[key] = groups.get(key, 0) | 1 << c
+    where = "" if cause is None else place(program, cause.span)
+    for (why, often, grows), classes in groups.items():
+        shown = [words(p, program.parser) for p in patterns(classes, passing(program), program.parser)]
+        headers = shown[0] if len(shown) == 1 else f"{shown[0]} and {len(shown) - 1} more"
+        to_nf, from_nf = frames.whole(mean), frames.whole(max(0, mean + grows))
+        found = Frames(headers, None, one.fields_size, one.edits_size, to_nf, from_nf)
+        yield replace(found, why=why, place=where, usual=often, grows=grows)

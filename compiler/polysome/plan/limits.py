@@ -10,11 +10,13 @@ from polysome.plan import frames
 from polysome.plan.load import TRAFFIC_PORTS
 from polysome.plan.model import Link, Plan
 from polysome.plan.numbers import Number, binary, ceil_div, power_of_two, rate
-from polysome.plan.site import Machine, RdmaServer, Site
+from polysome.plan.site import DPDK_FRAME, Machine, RdmaServer, Site
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.spans import Span
 
 MOST_SEQ = 2**30  # of the sequence numbers, which name cells and slots
+SHORT = 80  # letters
+SHARE = "`whole` under `[plan]` of the site file"
 MOST_QUEUE_PAIRS = 2**16 - 1  # the tag's field has 16 bits
 
 
@@ -108,16 +110,23 @@ class Limits:
     def nf_frame(self, need: Number) -> None:
         """E1405: a link to the NF that drops the longest frames."""
         for server in self.site.nf_servers:
-            if need.value > server.largest_frame:
-                self.stop(
-                    "E1405",
-                    f"the link to NF server `{server.name}` carries frames of {server.largest_frame} B, "
-                    f"but {need.value} B are needed",
-                    self.program.span,
-                    f"{need.formula}.",
-                    f"Give the server an `mtu` of {need.value - frames.ETHERNET}B or more, or `[switch]` a lower one.",
-                    (server.span, "this server"),
+            if need.value <= server.largest_frame:
+                continue
+            mend = f"Give the server an `mtu` of {need.value - frames.ETHERNET}B or more, or `[switch]` a lower one."
+            what = f"the link to NF server `{server.name}` carries frames of {server.largest_frame} B"
+            if server.dpdk and server.largest_frame == DPDK_FRAME:
+                what = f"the NF's program for DPDK, on server `{server.name}`, takes frames of {DPDK_FRAME} B"
+                mend = (
+                    "Give `[switch]` a lower `mtu`, or the server a network interface as `nic`: there is no such limit."
                 )
+            self.stop(
+                "E1405",
+                f"{what}, but {need.value} B are needed",
+                self.program.span,
+                f"{need.formula}.",
+                mend,
+                (server.span, "this server"),
+            )
 
     def overload(self, plan: Plan) -> None:
         """E1404: a link that cannot carry what is predicted.
@@ -143,20 +152,37 @@ class Limits:
     def _sum(self, plan: Plan, link: Link) -> str:
         total = plan.traffic.rate
         planned = f"Planned for {rate(total.value)}: {total.formula}."
-        return planned if link.load is total else f"{link.load.formula}. {planned}"
+        if link.load is total:
+            return planned
+        return f"{link.load.formula}.{self._cause(plan, link)} {planned}"
+
+    def _cause(self, plan: Plan, link: Link) -> str:
+        """Why so much of it, or so little room; with a space in front."""
+        if not link.server and link.name != TRAFFIC_PORTS:
+            return f" It can carry {link.capacity.formula}."
+        whole = next((f for f in plan.frames if f.usual and f.number is None), None)
+        if link.direction not in ("to", "from") or link.name.startswith("RDMA") or whole is None or not plan.split:
+            return ""
+        what = f"`{whole.headers}`" if len(whole.headers) < SHORT else "A usual kind of packets"
+        return f" {what} may be all, and goes whole: {whole.why}, {whole.place}.".replace(", .", ".")
 
     def _relief(self, plan: Plan, link: Link) -> str:
-        factor = ceil_div(link.load.value, link.capacity.value)
         if link.name.startswith("RDMA"):
             more = ceil_div(len(self.site.rdma_servers) * link.load.value, link.capacity.value)
             return f"Use {more} RDMA servers like it, or declare a lower `traffic {{ rate … }}`."
-        if link.name.startswith("NF"):
-            alone = len(plan.nf_servers) < len(self.site.nf_servers) or plan.cores.value == 1
+        if link.direction in ("to", "from"):
             fewer = "Read and write fewer fields" if plan.split else "Let the NF do with header fields"
-            servers = "" if alone else f", use {factor * len(plan.nf_servers)} NF servers"
-            return f"{fewer}{servers}, or declare a lower `traffic {{ rate … }}`."
-        return "Bind more ports, or declare a lower `traffic { rate … }`."
+            if plan.parking is not None and self.site.whole is None and plan.mix.whole.value:
+                fewer = f"Say with {SHARE} how many packets go whole, if not all"
+            return f"{fewer}, or declare a lower `traffic {{ rate … }}`: one NF server has all the traffic."
+        if link.name == TRAFFIC_PORTS:
+            return "Bind more ports, or declare a lower `traffic { rate … }`."
+        port = link.name.removeprefix("port ")
+        return (
+            f"Bind `{port}` to one switch port that is as fast, give the spec a port for each switch port, or declare "
+            "a lower `traffic { rate … }`."
+        )
 
     def _span(self, link: Link) -> Span | None:
         servers: list[Machine] = [*self.site.nf_servers, *self.site.rdma_servers]
-        return next((s.span for s in servers if link.name.endswith(f" {s.name}")), None)
+        return next((s.span for s in servers if s.name == link.server), None)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from polysome.ir import program as ir
+from polysome.ir.walk import walk
 from polysome.plan import frames
-from polysome.plan.model import Frames, Link, Parking, Traffic
+from polysome.plan.mix import on_nf_link
+from polysome.plan.model import Frames, Link, Mix, Parking, Traffic
 from polysome.plan.numbers import Number, ceil_div, rate
-from polysome.plan.site import NfServer, RdmaServer, Site
+from polysome.plan.site import RdmaServer, Site
+from polysome.syntax.diagnostics import listed
 
 USUAL_MEAN = 1000  # bytes, where the spec has no `traffic { mean … }`
 SHORTEST = 60  # of a frame on Ethernet, without FCS
 TRAFFIC_PORTS = "traffic ports"
+STANDBY = "standby NF server"
 
 
 def bits(packets: int, size: int) -> int:
@@ -49,76 +53,137 @@ def traffic(program: ir.Program, site: Site) -> Traffic:
     return Traffic(total, mean, packets)
 
 
-def heaviest(split: Sequence[Frames]) -> Frames:
-    """The frames that stand for all, since nobody says which packets are how many."""
-    return max(split, key=lambda f: (f.to_nf + f.from_nf, f.to_nf))
-
-
 def links(
-    site: Site, load: Traffic, split: Sequence[Frames], parking: Parking | None, nf: Sequence[NfServer]
+    program: ir.Program,
+    site: Site,
+    load: Traffic,
+    found: Sequence[Frames],
+    mixed: Mix,
+    parking: Parking | None,
 ) -> list[Link]:
-    """Every link with its predicted load: all packets have the mean length, and the frames of the heaviest class."""
+    """Every link with its predicted load, all packets that are not too short having the mean length.
+
+    A standby's link is listed with what it gets when it takes over.
+    """
+    made = [*traffic_links(program, site, load, found, mixed)]
+    both = on_nf_link(load, found, mixed, parking)
+    for n, server in enumerate(site.nf_servers):
+        name = f"{STANDBY if n else 'NF server'} {server.name}"
+        capacity = Number(site.rate_to(server), "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
+        made += [
+            Link(name, way, number, capacity, server.name) for way, number in zip(("to", "from"), both, strict=True)
+        ]
+    for memory in site.rdma_servers if parking is not None else ():
+        made += memory_links(site, memory, load, mixed.split.value)
+    return made
+
+
+# ---------------------------------------------------------------- traffic ports
+
+
+def traffic_links(
+    program: ir.Program, site: Site, load: Traffic, found: Sequence[Frames], mixed: Mix
+) -> Iterator[Link]:
+    """All traffic ports together; and each logical port of several switch ports, which sends by the first alone."""
     packets, mean = load.packets.value, load.mean.value
     ports = sum(map(len, site.traffic))
-    capacity = Number(ports * site.traffic_rate, "bit/s", f"{ports} × {rate(site.traffic_rate)}", (site.name,))
-    parked = parking is not None and parking.threshold.value < mean <= parking.longest.value
+    rates = rate(site.traffic_rate)
+    yield Link(
+        TRAFFIC_PORTS, "in", load.rate, Number(ports * site.traffic_rate, "bit/s", f"{ports} × {rates}", (site.name,))
+    )
+    longer, words = _longer(found, mixed)
     leaving = load.rate
-    if parked:
-        to_nf, from_nf = heaviest(split).to_nf, heaviest(split).from_nf
-        formula = f"{_share(packets, 1)[1]} × ({mean} + {frames.MOST_SUFFIX} B that may follow + {frames.GAP} B) × 8"
-        leaving = Number(bits(packets, mean + frames.MOST_SUFFIX), "bit/s", formula)
-    else:
-        to_nf = from_nf = frames.whole(mean)
-    found = [Link(TRAFFIC_PORTS, "in", load.rate, capacity), Link(TRAFFIC_PORTS, "out", leaving, capacity)]
-    for server in nf:
-        found += _nf_links(site, server, packets, len(nf), to_nf, from_nf)
-    for memory in site.rdma_servers if parked else ():
-        found += memory_links(site, memory, load)
-    return found
+    if longer:
+        formula = f"{_packets(packets)} × ({mean} + {longer} B {words} + {frames.GAP} B) × 8"
+        leaving = Number(bits(packets, mean + longer), "bit/s", formula)
+    exits = len(site.traffic)
+    formula = f"{exits} × {rates}" + (", one switch port of each logical one" if ports > exits else "")
+    yield Link(TRAFFIC_PORTS, "out", leaving, Number(exits * site.traffic_rate, "bit/s", formula, (site.name,)))
+    capacity = Number(site.traffic_rate, "bit/s", "what its first switch port can: it sends by no other", (site.name,))
+    for port, (name, bound) in enumerate(zip(program.ports, site.traffic, strict=True)):
+        if len(bound) > 1:
+            yield Link(f"port {name}", "out", _leaving_by(program, site, load, leaving, port), capacity)
 
 
-def _share(packets: int, among: int) -> tuple[int, str]:
-    share = ceil_div(packets, among)
-    return share, f"{packets:,} packets/s".replace(",", " ") + (f" / {among}" if among > 1 else "")
+def _longer(found: Sequence[Frames], mixed: Mix) -> tuple[int, str]:
+    """Bytes by which packets may be longer on their way out, and why."""
+    grows = max((f.grows for f in found if f.number is None and f.usual), default=0) if mixed.whole.value else 0
+    suffix = frames.MOST_SUFFIX if mixed.split.value else 0
+    if grows > suffix:
+        return grows, "of headers that are pushed"
+    return suffix, "that may follow"
 
 
-def _nf_links(site: Site, server: NfServer, packets: int, among: int, to_nf: int, from_nf: int) -> list[Link]:
-    share, words = _share(packets, among)
-    full = site.rate_to(server)
-    capacity = Number(full, "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
-    return [
-        Link(
-            f"NF server {server.name}",
-            direction,
-            Number(bits(share, size), "bit/s", f"{words} × ({size} + {frames.GAP} B) × 8"),
-            capacity,
-        )
-        for direction, size in (("to", to_nf), ("from", from_nf))
-    ]
+def _leaving_by(program: ir.Program, site: Site, load: Traffic, leaving: Number, port: int) -> Number:
+    """At most all that comes in by the ports whose packets may be sent there, and no more than is planned for.
+
+    Of traffic that is declared, what follows packets counts too; ports that are just full have a note for that.
+    """
+    sources = [n for n in range(len(program.ports)) if port in exits_of(program, n)]
+    switch_ports = sum(len(site.traffic[n]) for n in sources)
+    arriving = switch_ports * site.traffic_rate
+    names = listed(program.ports[n] for n in sources) or "no port"
+    declared = program.traffic is not None and program.traffic.rate is not None
+    total = leaving if declared else load.rate
+    most = ceil_div(arriving * total.value, load.rate.value)
+    if most <= total.value:
+        follows = ", and what follows packets" if declared else ""
+        formula = f"all that comes in by {names}, {switch_ports} × {rate(site.traffic_rate)}{follows}"
+        return Number(most, "bit/s", formula, (site.name,))
+    return Number(total.value, "bit/s", f"all of it: what comes in by {names} may be sent there")
 
 
-def memory_links(site: Site, server: RdmaServer, load: Traffic) -> list[Link]:
-    """WRITE and READ one way, an ACK of the WRITE and the response the other; and the payload: NICs limit it too."""
-    mean = load.mean.value
-    share, words = _share(load.packets.value, len(site.rdma_servers))
+def exits_of(program: ir.Program, port: int) -> frozenset[int]:
+    """The logical ports by which a packet that came in by `port` may leave."""
+    found: set[int] = set()
+    for handler in program.packet_handlers:
+        if port not in handler.ports:
+            continue
+        for node in walk([handler.body]):
+            match node:
+                case ir.Send(target=ir.Const(value=int() as number)):
+                    found.add(number)
+                case ir.Send():
+                    return frozenset(range(len(program.ports)))
+                case ir.Bounce():
+                    found.add(port)
+    return frozenset(found)
+
+
+# ---------------------------------------------------------------- RDMA servers
+
+
+def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: int) -> list[Link]:
+    """WRITE and READ one way, the response and some ACKs the other; and the payload: NICs limit it too."""
+    mean, servers = load.mean.value, len(site.rdma_servers)
+    share = ceil_div(parked, servers)
+    words = _packets(parked) + (f" / {servers}" if servers > 1 else "")
     full = site.rate_to(server)
     capacity = Number(full, "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
     if server.link_rate == full:
         capacity = Number(full, "bit/s", "link_rate", (site.name,))
     if server.spare is not None and server.spare < full:
         capacity = Number(server.spare, "bit/s", "spare_bandwidth", (site.name,))
-    gap = frames.GAP
-    to, back = (frames.write(mean), frames.READ), (frames.response(mean), frames.ACK)
-    name = f"RDMA server {server.name}"
-
-    def both(sizes: tuple[int, int], what: tuple[str, str]) -> Number:
-        total = share * (sum(sizes) + 2 * gap) * 8
-        formula = f"{words} × ({what[0]} {sizes[0]} + {what[1]} {sizes[1]} + 2 × {gap} B) × 8"
-        return Number(total, "bit/s", formula)
-
+    gap, write, response = frames.GAP, frames.write(mean), frames.response(mean)
+    to = Number(
+        share * (write + frames.READ + 2 * gap) * 8,
+        "bit/s",
+        f"{words} × (WRITE {write} + READ {frames.READ} + 2 × {gap} B) × 8",
+    )
+    acks = ceil_div(share * (frames.ACK + gap) * 8, frames.ACK_EVERY)
+    back = Number(
+        share * (response + gap) * 8 + acks,
+        "bit/s",
+        f"{words} × (response {response} + {gap} B + (ACK {frames.ACK} + {gap} B) / {frames.ACK_EVERY}) × 8",
+    )
     goodput = Number(server.nic.goodput_bps, "bit/s", "goodput_bps", (f"targets/{server.nic.name}",))
+    name = f"RDMA server {server.name}"
     return [
-        Link(name, "to", both(to, ("WRITE", "READ")), capacity),
-        Link(name, "from", both(back, ("response", "ACK")), capacity),
-        Link(name, "goodput", Number(share * mean * 8, "bit/s", f"{words} × {mean} B × 8"), goodput),
+        Link(name, "to", to, capacity, server.name),
+        Link(name, "from", back, capacity, server.name),
+        Link(name, "goodput", Number(share * mean * 8, "bit/s", f"{words} × {mean} B × 8"), goodput, server.name),
     ]
+
+
+def _packets(count: int) -> str:
+    return f"{count:,} packets/s".replace(",", " ")

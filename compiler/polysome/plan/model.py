@@ -34,7 +34,7 @@ class Frames:
     `number`: the class that the tag names, None if whole. `depth`: bytes of the packet that the mirrored copy brings;
     `mirror_length`: the longest length of its mirror session; `least_length`: the shortest claimed length with which
     all headers are there; `asked`: of the packet besides. Whole: `to_nf` and `from_nf` are for a packet of the mean
-    length; `why`, `place`: the cause.
+    length, which leaves by `grows` bytes longer; `why`, `place`: the cause. `usual`: any number of packets may be so.
     """
 
     headers: str
@@ -49,6 +49,8 @@ class Frames:
     asked: tuple[Asked, ...] = ()
     why: str = ""
     place: str = ""
+    usual: bool = False
+    grows: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,27 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class Window:
+    """A packet on a way is parked if `threshold` < claimed length <= `longest`."""
+
+    threshold: Number
+    longest: Number
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Packets per second that go whole whatever their length, and that are parked; both at worst, for the links that
+    they load, so together they may be more than there are. `short`: of those on a way, too short to be parked."""
+
+    whole: Number
+    split: Number
+    short: Number
+
+
+@dataclass(frozen=True)
 class Region:
     """An RDMA server's part: queue pairs `first` to `first + count - 1`, and a region of `bytes` from address 0."""
 
-    id: int
     name: str
     port: int
     first: int
@@ -73,8 +92,8 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Parking:
-    """How packets are parked. A packet is split if `threshold` < claimed length <= `longest`.
+class Parking(Window):
+    """How packets are parked.
 
     `hold`: by the schedule; `queueing`: in the switch, for the NF's or a server's port; `read`: from the edits' arrival
     to the response's; `parked`: from the packet's arrival to the response's. `timeout` is T of rule 6, `tries` K,
@@ -82,8 +101,6 @@ class Parking:
     number q mod queue_pairs of server q div queue_pairs.
     """
 
-    threshold: Number
-    longest: Number
     cell: Number
     path_mtu: Number
     hold: Number
@@ -104,12 +121,16 @@ class Parking:
 
 @dataclass(frozen=True)
 class Link:
-    """Predicted load in one direction, in bit/s on the wire (`goodput`: of payload), and what the link can carry."""
+    """Predicted load in one direction, in bit/s on the wire (`goodput`: of payload), and what the link can carry.
+
+    `server`: at its end, "" for traffic ports.
+    """
 
     name: str
     direction: str
     load: Number
     capacity: Number
+    server: str = ""
 
     @property
     def share(self) -> int:
@@ -119,9 +140,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Plan:
-    """`parking` None: no packet is split. `nf_link`: the longest frame between switch and NF, without FCS.
+    """`parking` None: no packet is split. `nf_link`: the longest frame between switch and NF, without FCS; `out_frame`:
+    the longest that leaves by a traffic port.
 
-    `whole_rate`: what whole fallback may take of an NF link, in bit/s of packets; `cores`: of each NF server in use.
+    `nf_server` has all the traffic, on `cores`; those of `standby` get it all when it is down. `whole_rate`: what whole
+    fallback may take of the NF link, in bit/s of packets.
     """
 
     nf: str
@@ -129,11 +152,14 @@ class Plan:
     site: str
     switch: str
     traffic: Traffic
+    mix: Mix
     frames: tuple[Frames, ...]
     parking: Parking | None
-    nf_servers: tuple[str, ...]
+    nf_server: str
+    standby: tuple[str, ...]
     cores: Number
     nf_link: Number
+    out_frame: Number
     whole_rate: Number
     links: tuple[Link, ...]
     notes: tuple[str, ...]

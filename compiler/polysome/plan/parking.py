@@ -12,7 +12,7 @@ from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.kinds.policy import POLICIES
 from polysome.plan import frames
 from polysome.plan.limits import Limits
-from polysome.plan.model import Frames, Options, Parking, Region, Traffic
+from polysome.plan.model import Frames, Options, Parking, Region, Traffic, Window
 from polysome.plan.numbers import Number, ceil_div, power_of_two, rate
 from polysome.plan.site import Machine, Site
 
@@ -33,13 +33,7 @@ def park(
 ) -> Parking:
     packets = load.packets.value
     cell, path_mtu = _cell(site)
-    longest = Number(
-        min(site.largest_frame, cell.value - frames.CELL_HEADER - frames.MOST_PAD),
-        "B",
-        f"the smaller of the largest frame, {site.largest_frame} B, and what a cell has room for, "
-        f"{cell.value} - {frames.CELL_HEADER} - {frames.MOST_PAD} B",
-        (site.name,),
-    )
+    between = window(site, split)
     each = _queue_pairs(site, load, options, limits)
     hold = _hold(program, site, limits)
     queueing = _queueing(site)
@@ -67,8 +61,8 @@ def park(
         f"power of two of ticks of {TICK} ns > {duration(read.value)} of queueing and read",
     )
     return Parking(
-        threshold=_threshold(split),
-        longest=longest,
+        threshold=between.threshold,
+        longest=between.longest,
         cell=cell,
         path_mtu=path_mtu,
         hold=hold,
@@ -84,10 +78,16 @@ def park(
         tries=tries,
         **_sweep(site, each, timeout),
         regions=tuple(
-            Region(s.id, s.name, s.port, i * each.value, each.value, cells.value * cell.value)
+            Region(s.name, s.port, i * each.value, each.value, cells.value * cell.value)
             for i, s in enumerate(site.rdma_servers)
         ),
     )
+
+
+def window(site: Site, split: Sequence[Frames]) -> Window:
+    """Which packets on ways are parked, by their length."""
+    cell, _ = _cell(site)
+    return Window(_threshold(split), _longest(site, cell))
 
 
 def _threshold(split: Sequence[Frames]) -> Number:
@@ -100,6 +100,18 @@ def _threshold(split: Sequence[Frames]) -> Number:
         "B",
         f"the larger of {least} - 1, with which all headers are there, and ({heavy.to_nf} + {heavy.from_nf}) / 2 - "
         f"{WIRE.overhead} = {pays}, up to which a whole packet takes no more of the NF link",
+    )
+
+
+def _longest(site: Site, cell: Number) -> Number:
+    """Neighbours on traffic ports need not take more than the largest frame, and bytes follow what was parked."""
+    return Number(
+        min(site.largest_frame - frames.MOST_SUFFIX, cell.value - frames.CELL_HEADER - frames.MOST_PAD),
+        "B",
+        f"the smaller of the largest frame less what may follow on the way out, {site.largest_frame} - "
+        f"{frames.MOST_SUFFIX} B, and what a cell has room for, {cell.value} - {frames.CELL_HEADER} - "
+        f"{frames.MOST_PAD} B",
+        (site.name,),
     )
 
 

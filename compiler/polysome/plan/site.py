@@ -5,6 +5,7 @@ What a site file may leave out has its default here; what is known of a model is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,8 @@ from polysome.plan import targets
 from polysome.plan.targets import Nic, Switch
 from polysome.syntax.spans import Source, Span
 
+PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]"
+DPDK_FRAME = 14 + 1600  # bytes; fields_dpdk.hpp has the MTU
 MTU = 1500  # bytes of a network packet, where a site says nothing
 SOFT = "soft"  # the `nic` of a server whose RDMA requests a program answers
 
@@ -21,8 +24,8 @@ class Machine:
     """A server on a port of the switch.
 
     `mac` None: it tells when it joins. `address`: of its management port, `control_port`: where its part answers there.
-    `device`: what the site calls `nic`. `interface`: the network interface behind `switch_port`. What a plan does not
-    need is None if the site does not say it (`site_file.complete`). `span`: its table in the site file.
+    `device`: what the site calls `nic`. What a plan does not need is None if the site does not say it
+    (`site_file.complete`). `span`: its table in the site file.
     """
 
     name: str
@@ -32,37 +35,43 @@ class Machine:
     address: str | None = field(default=None, kw_only=True)
     control_port: int = field(kw_only=True)
     device: str | None = field(default=None, kw_only=True)
-    interface: str | None = field(default=None, kw_only=True)
     span: Span | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class NfServer(Machine):
-    """Runs the NF. `latency`: ns, the longest stay in it, the schedule aside; `largest_frame`: of its link, bytes.
+    """Runs the NF, on one core. `latency`: ns, the longest stay in it, the schedule aside; `largest_frame`: of its link
+    and of what its program takes, bytes.
 
     `device`: a PCI address, or the interface itself.
     """
 
-    cores: tuple[int, ...]
     latency: int
     largest_frame: int
+    core: int = 0
     control_port: int = field(default=50061, kw_only=True)
+
+    @property
+    def dpdk(self) -> bool:
+        """A PCI address means DPDK."""
+        return re.fullmatch(PCI, self.device or "") is not None
 
 
 @dataclass(frozen=True)
 class RdmaServer(Machine):
     """Lends memory, in bytes; `spare`: bit/s of its link each way, None for all. `ip` None: it tells when it joins.
 
-    `device`: an RDMA device, or `SOFT`. `link_rate`: bit/s, None as NIC and switch port allow.
+    `device`: an RDMA device, or `SOFT`; `interface`: the network interface of its port. `link_rate`: bit/s, None as
+    NIC and switch port allow.
     """
 
-    id: int
     memory: int
     spare: int | None = None
     ip: int | None = None
     numa: int = 0
     link_rate: int | None = None
     huge_pages: bool = True
+    interface: str | None = None
     control_port: int = field(default=50051, kw_only=True)
 
 
@@ -93,7 +102,8 @@ class Site:
     """`traffic`: the device ports of each logical port of the spec. Rates bit/s, sizes bytes, `hold` ns or None.
 
     `address` and `control_port` are of the switch's management port. `queue_pairs`: of each RDMA server, None: as the
-    load takes. `span`: the table `[switch]` of the site file.
+    load takes. `whole`: the share of packets that go whole, of 1; None: not known. `span`: the table `[switch]` of the
+    site file.
     """
 
     name: str
@@ -106,6 +116,7 @@ class Site:
     rdma_servers: tuple[RdmaServer, ...]
     hold: int | None = None
     queue_pairs: int | None = None
+    whole: float | None = None
     address: str | None = None
     control_port: int = 50052
     controller: Controller = Controller()
@@ -120,6 +131,14 @@ class Site:
     @property
     def pipe(self) -> int:
         return self.nf_servers[0].port // self.switch.ports_per_pipe
+
+    @property
+    def recirculation_port(self) -> int:
+        return self.pipe * self.switch.ports_per_pipe + self.switch.recirculation_port
+
+    @property
+    def generator_port(self) -> int:
+        return self.pipe * self.switch.ports_per_pipe + self.switch.generator_port
 
     def rate_to(self, server: Machine) -> int:
         """Of the link between switch and server."""
@@ -147,18 +166,11 @@ def default_site(ports: Sequence[str], switch: str = "software", rdma_servers: i
         port_rate=rate,
         mtu=MTU,
         nf_servers=tuple(
-            NfServer(
-                f"nf{i}",
-                nf_first + i * lanes,
-                nic,
-                tuple(range(around.cores)),
-                around.latency_ns,
-                nic.largest_frame_bytes,
-            )
+            NfServer(f"nf{i}", nf_first + i * lanes, nic, around.latency_ns, nic.largest_frame_bytes)
             for i in range(nf_servers)
         ),
         rdma_servers=tuple(
-            RdmaServer(f"memory{i}", server_first + i * lanes, nic, i, around.memory_bytes) for i in range(rdma_servers)
+            RdmaServer(f"memory{i}", server_first + i * lanes, nic, around.memory_bytes) for i in range(rdma_servers)
         ),
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,10 +11,11 @@ from pydantic import ValidationError
 from polysome.config.items import Item, Rejected, describe, read_source
 from polysome.config.toml_text import read_toml
 from polysome.plan import targets
-from polysome.plan.site import SOFT, BackOff, Controller, Machine, NfServer, RdmaServer, Site, host_of
+from polysome.plan.numbers import rate
+from polysome.plan.site import DPDK_FRAME, SOFT, BackOff, Controller, Machine, NfServer, RdmaServer, Site, host_of
 from polysome.plan.site_errors import Path, place, tell
 from polysome.plan.site_model import ControllerTable, NfTable, RdmaTable, SiteTable, site_table
-from polysome.plan.site_values import PCI, Around
+from polysome.plan.site_values import Around
 from polysome.syntax.diagnostics import Report, listed
 from polysome.syntax.spans import Span
 
@@ -72,6 +72,7 @@ def site_of(file: SiteFile, ports: Sequence[str], report: Report) -> Site:
     site = _site(file, read, len(ports), report)
     _check_twice(site, file.root, report)
     _check_ports(site, file.root, ports, read.switch.pipe, report)
+    _check_rates(site, file.root, report)
     if report.errors:
         raise Rejected
     return site
@@ -88,23 +89,24 @@ def _site(file: SiteFile, read: SiteTable, ports: int, report: Report) -> Site:
     chip, root = targets.switch(read.switch.model), file.root.value
     around = targets.server(host_of(chip))
     bound = getattr(read, "ports")  # noqa: B009, of the model that is made for the spec
-    rate = read.switch.port_rate
+    port_rate = read.switch.port_rate
     return Site(
         name=file.path,
         switch=chip,
         traffic=tuple(tuple(getattr(bound, f"port{n}")) for n in range(ports)),
-        traffic_rate=read.switch.traffic_rate or rate or chip.traffic_rate_bps or chip.port_rate_bps,
-        port_rate=rate or chip.port_rate_bps,
+        traffic_rate=read.switch.traffic_rate or port_rate or chip.traffic_rate_bps or chip.port_rate_bps,
+        port_rate=port_rate or chip.port_rate_bps,
         mtu=read.switch.mtu,
         nf_servers=tuple(
             _nf(server, around, row.span) for server, row in zip(read.nf_servers, root["nf_servers"].value, strict=True)
         ),
         rdma_servers=tuple(
-            _rdma(server, n, around, row.span)
-            for n, (server, row) in enumerate(zip(read.rdma_servers, root["rdma_servers"].value, strict=True))
+            _rdma(server, around, row.span)
+            for server, row in zip(read.rdma_servers, root["rdma_servers"].value, strict=True)
         ),
         hold=read.plan.hold,
         queue_pairs=read.plan.queue_pairs,
+        whole=read.plan.whole,
         address=read.switch.address,
         control_port=read.switch.control_port,
         controller=_controller(read.controller),
@@ -120,40 +122,38 @@ def _controller(table: ControllerTable) -> Controller:
 
 def _nf(table: NfTable, around: targets.Server, span: Span) -> NfServer:
     nic = targets.nic(table.model or around.name)
-    alone = table.nic if table.nic is not None and not re.fullmatch(PCI, table.nic) else None
-    return NfServer(
+    server = NfServer(
         table.name,
         table.switch_port,
         nic,
-        tuple(range(around.cores) if table.cores is None else table.cores),
         around.latency_ns if table.latency is None else table.latency,
         nic.largest_frame_bytes if table.mtu is None else min(nic.largest_frame_bytes, 14 + table.mtu),
+        core=0 if table.cores is None else table.cores[0],
         mac=table.mac,
         address=table.address,
         control_port=table.control_port,
         device=table.nic,
-        interface=table.interface or alone,
         span=span,
     )
+    return replace(server, largest_frame=min(server.largest_frame, DPDK_FRAME)) if server.dpdk else server
 
 
-def _rdma(table: RdmaTable, number: int, around: targets.Server, span: Span) -> RdmaServer:
+def _rdma(table: RdmaTable, around: targets.Server, span: Span) -> RdmaServer:
     return RdmaServer(
         table.name,
         table.switch_port,
         targets.nic(table.model or around.name),
-        number if table.id is None else table.id,
         table.memory,
         spare=table.spare_bandwidth,
         ip=table.ip,
         numa=table.numa,
         link_rate=table.link_rate,
         huge_pages=table.nic != SOFT if table.huge_pages is None else table.huge_pages,
+        interface=table.interface,
         mac=table.mac,
         address=table.address,
         control_port=table.control_port,
         device=table.nic,
-        interface=table.interface,
         span=span,
     )
 
@@ -176,7 +176,6 @@ def _check_twice(site: Site, root: Item, report: Report) -> None:
         _distinct(what, [(value, shown, place(root, (*path, field))) for path, value, shown in values], report)
 
     distinct("name", "name", [(p, s.name, f"`{s.name}`") for p, s in every])
-    distinct("id", "id", [(p, s.id, str(s.id)) for p, s in rdma])
     distinct("MAC address", "mac", [(p, s.mac, s.mac.to_bytes(6, "big").hex(":")) for p, s in every if s.mac])
     distinct("IP address", "ip", [(p, s.ip, ".".join(map(str, s.ip.to_bytes(4, "big")))) for p, s in rdma if s.ip])
     managed: list[tuple[Path, str | None]] = [(("switch",), site.address), *((p, s.address) for p, s in every)]
@@ -241,3 +240,27 @@ def _uses(site: Site, root: Item, names: Sequence[str]) -> Iterable[tuple[int, s
     for part, servers in groups:
         for n, server in enumerate(servers):
             yield server.port, f"server `{server.name}`", place(root, (part, n, "switch_port"))
+
+
+def _check_rates(site: Site, root: Item, report: Report) -> None:
+    """E1310: a port that cannot be set up to run so fast."""
+    speeds = site.switch.port_speeds_bps
+    ports: list[tuple[str, int, Path, str]] = [("traffic ports", site.traffic_rate, ("switch",), "traffic_rate")]
+    ports += [
+        (f"the port of `{s.name}`", site.rate_to(s), ("nf_servers", n), "") for n, s in enumerate(site.nf_servers)
+    ]
+    ports += [
+        (f"the port of `{s.name}`", site.rate_to(s), ("rdma_servers", n), "link_rate")
+        for n, s in enumerate(site.rdma_servers)
+    ]
+    for what, found, table, member in ports:
+        if 0 not in speeds and found not in speeds:
+            known = ", ".join(map(rate, speeds))
+            report.add(
+                "E1310",
+                f"{what} would run at {rate(found)}, which is no speed of a port of `{site.switch.name}`",
+                place(root, (*table, member)) if member else place(root, table),
+                why=f"The controller sets the speed of each port, and these ports have {known}.",
+                mend="Give the ports one of these rates; a lower load is said with `traffic { rate … }` in the spec.",
+            )
+            return

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, create_model, model_validator
 
 from polysome.plan import targets
-from polysome.plan.site import MTU, BackOff, Controller, NfServer, RdmaServer, Site
+from polysome.plan.site import MTU, PCI, BackOff, Controller, NfServer, RdmaServer, Site
 from polysome.plan.site_values import (
-    PCI,
     BitRate,
     Bytes,
     Core,
@@ -40,7 +39,6 @@ from polysome.plan.targets import RATE
 
 LEAST_MTU, MOST_MTU = 576, 9578
 MOST_NF_MTU = 65_000
-MOST_IDS = 64
 LEAST_MEMORY, MOST_MEMORY = 2**20, 2**46
 LEAST_RATE = 1_000_000
 MICROSECOND, MILLISECOND, SECOND = 10**3, 10**6, 10**9
@@ -79,37 +77,35 @@ class ServerTable(Table):
     switch_port: DevicePort = Field(examples=[8])
     model: Annotated[str, target("nic", "NIC")] | None = Field(default=None, examples=["connectx5"])
     address: Management | None = Field(default=None, examples=["192.0.2.11"])
-    interface: Interface | None = Field(default=None, examples=["eth1"])
     mac: Mac | None = Field(default=None, examples=["02:00:00:00:00:11"])
 
 
 class NfTable(ServerTable):
     control_port: TcpPort = Field(default=NfServer.control_port, examples=[NfServer.control_port])
     nic: NfNic | None = Field(default=None, examples=["0000:3b:00.0"])
-    cores: list[Core] | None = Field(default=None, min_length=1, examples=[[2, 3]])
+    cores: list[Core] | None = Field(default=None, min_length=1, examples=[[2]])
     latency: Duration | None = Field(default=None, ge=MICROSECOND, le=10 * SECOND, examples=["1ms"])
     mtu: Bytes | None = Field(default=None, ge=LEAST_MTU, le=MOST_NF_MTU, examples=["9000B"])
 
     @model_validator(mode="after")
-    def _one_interface(self) -> Self:
-        if self.interface and self.nic and not re.fullmatch(PCI, self.nic) and self.nic != self.interface:
-            why = "Where `nic` is no PCI address, it is the interface itself."
-            message = f"two interfaces, `{self.nic}` and `{self.interface}`, for one port"
-            raise told("E1308", message, why, "Remove one, or give `nic` the PCI address.", "interface")
+    def _one_core(self) -> Self:
+        cores = self.cores or []
+        if len(cores) > 1:
+            why = "The NF's program runs on one core, with DPDK too; the others would do nothing."
+            message = f"an NF server cannot use {len(cores)} cores"
+            raise told("E1310", message, why, f"Write `cores = [{cores[0]}]`.", "cores")
         return self
 
     @model_validator(mode="after")
-    def _each_core_once(self) -> Self:
-        cores = self.cores or []
-        twice = next((core for n, core in enumerate(cores) if core in cores[:n]), None)
-        if twice is not None:
-            why = "Each core runs one thread of the NF."
-            raise told("E1308", f"core {twice} is named twice", why, "Name each core once.", "cores")
+    def _mac_is_seen(self) -> Self:
+        if self.mac is not None and re.fullmatch(PCI, self.nic or ""):
+            why = "The NF tells the switch its address, and where there is no network interface none can be checked."
+            raise told("E1310", "a MAC address for a NIC that DPDK takes", why, "Remove the line.", "mac")
         return self
 
 
 class RdmaTable(ServerTable):
-    id: int | None = Field(default=None, ge=0, le=MOST_IDS - 1, examples=[0])
+    interface: Interface | None = Field(default=None, examples=["eth1"])
     control_port: TcpPort = Field(default=RdmaServer.control_port, examples=[RdmaServer.control_port])
     nic: RdmaNic | None = Field(default=None, examples=["mlx5_0"])
     numa: int = Field(default=RdmaServer.numa, ge=0, le=63, examples=[0])
@@ -159,6 +155,7 @@ class ControllerTable(Table):
 class PlanTable(Table):
     hold: Duration | None = Field(default=Site.hold, ge=1, le=3600 * SECOND, examples=["200ms"])
     queue_pairs: int | None = Field(default=Site.queue_pairs, ge=1, le=4096, examples=[4])
+    whole: Share | None = Field(default=Site.whole, examples=[0.1])
 
     @model_validator(mode="after")
     def _power_of_two(self) -> Self:

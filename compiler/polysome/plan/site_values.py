@@ -17,6 +17,7 @@ from polysome.config.items import Item
 from polysome.config.scalars import Wrong, WrongShape, scalar
 from polysome.ir import types as t
 from polysome.plan import targets
+from polysome.plan.site import PCI
 from polysome.plan.targets import Switch
 from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
@@ -185,7 +186,6 @@ Interface = Annotated[
         "`ip link` lists them; Linux allows 15 characters.",
     ),
 ]
-PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]"
 NfNic = Annotated[
     str,
     Form(

@@ -5,20 +5,23 @@ DESIGN sections 5 (Plan) and 6 (rules 1, 4, 5, 6, 7). All sums are of whole numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from polysome.analysis.layout import WIRE, Carry
-from polysome.analysis.sharding import sharding
 from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.kinds import kinds
 from polysome.plan.limits import Limits
 from polysome.plan.load import TRAFFIC_PORTS, links, memory_links, traffic
-from polysome.plan.model import USUAL, Link, Options, Parking, Plan, Traffic
+from polysome.plan.mix import mix, on_nf_link
+from polysome.plan.model import USUAL, Frames, Link, Mix, Options, Parking, Plan, Traffic
 from polysome.plan.numbers import Number, binary, ceil_div, rate
-from polysome.plan.parking import park
-from polysome.plan.site import NfServer, Site, default_site
-from polysome.syntax.diagnostics import Report
+from polysome.plan.parking import park, window
+from polysome.plan.site import Site, default_site
+from polysome.syntax.diagnostics import Report, listed
+
+MBPS = 10**6
 
 
 def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
@@ -27,35 +30,30 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
     load = traffic(program, site)
     found = kinds(program, site, options.carry, load.mean.value)
     split = [f for f in found if f.number is not None]
-    nf, cores, notes = _machines(program, site)
-    largest = max((max(f.fields, f.edits) for f in split), default=0)
-    nf_link = Number(
-        site.largest_frame + WIRE.overhead + largest,
-        "B",
-        f"{site.largest_frame} B, the largest input, + {WIRE.overhead} B of Ethernet and tag + {largest} B of fields",
-        (site.name,),
-    )
+    grows = max((f.grows for f in found), default=0)
+    nf_link = _nf_link(site, grows)
     limits.nf_frame(nf_link)
     parking = park(program, site, options, load, split, limits) if split else None
-    loads = links(site, load, split, parking, nf)
-    if parking is None:
-        notes += ["no packet is split: the NF gets them all whole, and RDMA servers are of no use to it"]
-    else:
-        notes += _parking_notes(site, load, parking, loads)
+    mixed = mix(site, load, found, parking)
+    loads = links(program, site, load, found, mixed, parking)
+    standby = tuple(s.name for s in site.nf_servers[1:])
     result = Plan(
         nf=program.name,
         carry=options.carry,
         site=site.name,
         switch=site.switch.name,
         traffic=load,
+        mix=mixed,
         frames=tuple(found),
         parking=parking,
-        nf_servers=tuple(s.name for s in nf),
-        cores=cores,
+        nf_server=site.nf_servers[0].name,
+        standby=standby,
+        cores=_cores(load),
         nf_link=nf_link,
-        whole_rate=_whole_rate(site, load, loads, nf),
+        out_frame=_out_frame(site, grows, parking),
+        whole_rate=_whole_rate(site, load, loads),
         links=tuple(loads),
-        notes=tuple(notes),
+        notes=tuple(_notes(program, site, load, found, mixed, parking, loads)),
     )
     limits.overload(result)
     return result
@@ -64,16 +62,31 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
 def fitting_site(
     program: ir.Program, switch: str = "software", rdma_servers: int | None = None, carry: Carry = "fields"
 ) -> Site:
-    """The default site with as many servers as its traffic takes; of RDMA servers two at least, or the number given."""
+    """The default site with as many RDMA servers as its traffic takes, two at least, or the number given.
+
+    One NF server has all the traffic, so where the spec declares no rate, traffic ports are as fast as its link takes.
+    """
     site = default_site(program.ports, switch, 1)
     load = traffic(program, site)
-    memory = memory_links(site, site.rdma_servers[0], load)
-    split = [f for f in kinds(program, site, carry, load.mean.value) if f.number is not None]
+    found = kinds(program, site, carry, load.mean.value)
+    split = [f for f in found if f.number is not None]
+    between = window(site, split) if split else None
+    mixed = mix(site, load, found, between)
+    if program.traffic is None or program.traffic.rate is None:
+        needed = max(number.value for number in on_nf_link(load, found, mixed, between))
+        site = replace(site, traffic_rate=_carried(site, needed))
+        load = traffic(program, site)
     if rdma_servers is None:
+        memory = memory_links(site, site.rdma_servers[0], load, mix(site, load, found, between).split.value)
         rdma_servers = max(2, *map(_servers_for, memory)) if split else 1
-    to_nf = links(site, load, split, None, site.nf_servers)[2:] if not split else []
-    nf_servers = max(map(_servers_for, to_nf), default=1) if sharding(program).spreads else 1
-    return default_site(program.ports, switch, rdma_servers, nf_servers)
+    fitting = default_site(program.ports, switch, rdma_servers)  # with many servers, ports are slower
+    return replace(fitting, traffic_rate=min(fitting.traffic_rate, site.traffic_rate))
+
+
+def _carried(site: Site, needed: int) -> int:
+    """The rate of each traffic port with which the NF link is not too full, in whole Mbps."""
+    room = site.rate_to(site.nf_servers[0])
+    return site.traffic_rate if needed <= room else site.traffic_rate * room // needed // MBPS * MBPS
 
 
 def _servers_for(link: Link) -> int:
@@ -83,52 +96,93 @@ def _servers_for(link: Link) -> int:
 # ---------------------------------------------------------------- the machines
 
 
-def _machines(program: ir.Program, site: Site) -> tuple[tuple[NfServer, ...], Number, list[str]]:
-    """The NF servers that are of use, the cores of each, and what is to be said about that."""
-    found = sharding(program)
-    servers = site.nf_servers
-    notes: list[str] = []
-    if found.spreads:
-        fewest = min(len(s.cores) for s in servers)
-        formula = "all that each server has: packets may be spread over cores"
-        if any(len(s.cores) > fewest for s in servers):
-            formula = "as many as every server has: packets are spread evenly"
-        return servers, Number(fewest, "cores", formula, (site.name,)), notes
-    if len(servers) > 1:
-        rest = ", ".join(s.name for s in servers[1:])
-        notes.append(f"not used: NF server {rest}; the NF's state cannot be kept apart (`polysome check` says why)")
-    return servers[:1], Number(1, "cores", "the NF's state cannot be kept apart: one core has it all"), notes
+def _cores(load: Traffic) -> Number:
+    asked = f"{load.packets.value:,} packets/s".replace(",", " ")
+    return Number(1, "cores", f"the program of the NF runs on one core, which is asked for all {asked}")
 
 
-def _whole_rate(site: Site, load: Traffic, loads: Sequence[Link], nf: Sequence[NfServer]) -> Number:
+def _nf_link(site: Site, grows: int) -> Number:
+    largest = site.largest_frame
+    longer = f" + {grows} B of headers that are pushed" if grows > 0 else ""
+    return Number(
+        largest + max(0, grows) + WIRE.overhead,
+        "B",
+        f"{largest} B, the largest input,{longer} + {WIRE.overhead} B of Ethernet and tag",
+        (site.name,),
+    )
+
+
+def _out_frame(site: Site, grows: int, parking: Parking | None) -> Number:
+    """Of what a neighbour on a traffic port gets."""
+    largest = site.largest_frame
+    words = f"{largest} B, the largest that goes whole"
+    words += f", + {grows} B of headers that are pushed" if grows > 0 else ""
+    if parking is not None:
+        longest = parking.longest.value
+        words += f"; what is parked has {longest} B at most, and up to {frames.MOST_SUFFIX} B follow it"
+        return Number(max(largest + max(0, grows), longest + frames.MOST_SUFFIX), "B", words, (site.name,))
+    return Number(largest + max(0, grows), "B", words, (site.name,))
+
+
+def _whole_rate(site: Site, load: Traffic, loads: Sequence[Link]) -> Number:
     """What is left of the NF link, for packets that go whole because no queue pair is up (rule 5)."""
     mean, extra = load.mean.value, WIRE.overhead + frames.GAP
-    left = min(
-        max(0, link.capacity.value - link.load.value)
-        for link in loads
-        if link.name in {f"NF server {s.name}" for s in nf}
-    )
+    names = {server.name for server in site.nf_servers}
+    left = min(link.capacity.value - link.load.value for link in loads if link.server in names)
     return Number(
-        left * mean // (mean + extra),
+        max(1, left * mean // (mean + extra)),  # a meter without a rate would let all pass
         "bit/s",
-        f"{rate(left)} left of the fuller direction × {mean} / ({mean} + {extra} B of tag and wire)",
+        f"{rate(max(0, left))} left of the fuller direction × {mean} / ({mean} + {extra} B of tag and wire)",
     )
 
 
-def _parking_notes(site: Site, load: Traffic, parking: Parking, loads: Sequence[Link]) -> list[str]:
-    notes = []
+# ---------------------------------------------------------------- notes
+
+
+def _notes(
+    program: ir.Program,
+    site: Site,
+    load: Traffic,
+    found: Sequence[Frames],
+    mixed: Mix,
+    parking: Parking | None,
+    loads: Sequence[Link],
+) -> Iterator[str]:
+    if len(site.nf_servers) > 1:
+        rest = listed(s.name for s in site.nf_servers[1:])
+        yield f"one NF server has all the traffic, the first that is up; standing by: {rest}"
+    if site.source is None and site.traffic_rate < (site.switch.traffic_rate_bps or site.port_rate):
+        yield "the traffic ports of this default site are as fast as the link of one NF server takes, and no faster"
+    if parking is None:
+        yield "no packet is split: the NF gets them all whole, and RDMA servers are of no use to it"
+    elif mixed.whole.value and mixed.split.value and site.whole is None:
+        yield "NF link and RDMA servers are planned for the worst case of each: nobody says which packets come"
+    longest = max((f.grows for f in found), default=0)
+    if longest > 0:
+        yield (
+            f"packets of over {site.largest_frame - longest} B that get {longest} B of headers leave longer than the "
+            f"{site.largest_frame} B that `mtu` of `[switch]` says of the ports: what finds no room is dropped there"
+        )
     full = next(link for link in loads if (link.name, link.direction) == (TRAFFIC_PORTS, "out"))
     if full.load.value > full.capacity.value:
-        notes.append(
-            f"ports that are full on the way in are too full on the way out: up to {frames.MOST_SUFFIX} B follow each "
-            "packet that was parked, and what finds no room is dropped there"
+        yield (
+            "ports that are full on the way in are too full on the way out: packets leave longer, and what finds no "
+            "room is dropped there"
         )
+    if parking is not None:
+        yield from _parking_notes(site, load, parking)
+
+
+def _parking_notes(site: Site, load: Traffic, parking: Parking) -> Iterator[str]:
     if len(site.rdma_servers) == 1:
-        notes.append("there is one RDMA server: while it is down, packets go whole, as far as the NF link carries them")
-    if parking.longest.value < site.largest_frame:
-        notes.append(
-            f"packets over {parking.longest.value} B go whole: {binary(parking.cell.value)} is the largest cell"
+        yield "there is one RDMA server: while it is down, packets go whole, as far as the NF link carries them"
+    longest = parking.longest.value
+    if longest + frames.MOST_SUFFIX < site.largest_frame:
+        yield f"packets over {longest} B go whole: {binary(parking.cell.value)} is the largest cell"
+    elif longest < site.largest_frame:
+        yield (
+            f"packets over {longest} B go whole, so that with the up to {frames.MOST_SUFFIX} B that follow none leaves "
+            f"longer than {site.largest_frame} B; where ports and neighbours take more, `mtu` of `[switch]` says so"
         )
     if load.mean.value <= parking.threshold.value:
-        notes.append(f"packets of the mean length, {load.mean.value} B, are not split: too short")
-    return notes
+        yield f"packets of the mean length, {load.mean.value} B, are not split: too short"

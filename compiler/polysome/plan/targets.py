@@ -36,8 +36,9 @@ class Switch:
     `egress_depth_*`: what an egress parser can see of a copy, mirror or bridge header included. `mirror_length_*`: what
     the longest length of a mirror session counts besides the packet; `packet_length_*`: what egress is told.
     `checksum_residual_zero_is_ones`: which of ones' complement's zeros a parser's residual has; if not, either.
-    `queue_limit_bytes` is no fact of a chip but how far the controller lets a queue grow. `traffic_rate_bps`,
-    `nf_port` and `server_port` lay out the default site, 0: like any port, or the next ones.
+    `port_speeds_bps`: what a port may be set to, 0: to anything. `queue_limit_bytes` is no fact of a chip but how far
+    the controller lets a queue grow. `traffic_rate_bps`, `nf_port` and `server_port` lay out the default site, 0: like
+    any port, or the next ones.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Switch:
     checksum_residual_zero_is_ones: bool = field(metadata={"read": yes})
     minimum_frame_bytes: int = _whole(14, 1514)
     port_rate_bps: int = _whole(1_000_000, RATE)
+    port_speeds_bps: tuple[int, ...] = field(metadata={"read": many(whole(0, RATE), "speeds")})
     first_port: int = _whole(0, 511)
     last_port: int = _whole(0, 511)
     lanes_per_port: int = _whole(1, 8)
@@ -107,7 +109,6 @@ class Server:
 
     name: str
     memory_bytes: int = _whole(1)
-    cores: int = _whole(1, 1024)
     latency_ns: int = _whole(0)
 
 

@@ -152,7 +152,7 @@ def nf_config(server: NfServer, places: Places) -> dict[str, Any]:
         "interface": server.device,
         "config": f"{places.configuration}/config.bin",
         "state": places.state,
-        "cores": list(server.cores),
+        "cores": [server.core],
         "listen": f"{server.address}:{server.control_port}",
         "tls": tls(places.tls, server.name),
         "user": USER,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from polysome.backends.controller.config import colons, dots
 from polysome.backends.rdma.config import DEVICE_PORT
 from polysome.backends.system.design import Design
 from polysome.plan.model import Region
 from polysome.plan.numbers import ceil_div
 from polysome.plan.site import NfServer, RdmaServer
-from polysome.plan.site_values import PCI
 
 USER = "polysome"  # whom programs become that need root only at their start
 SOFT_SWITCHES = ("software", "linux")  # models that are a program
@@ -70,8 +69,8 @@ def is_soft(design: Design) -> bool:
 
 
 def nf_host(server: NfServer) -> str:
-    """How the NF gets its frames: a PCI address means DPDK."""
-    return "dpdk" if re.fullmatch(PCI, server.device or "") else "af_packet"
+    """How the NF gets its frames."""
+    return "dpdk" if server.dpdk else "af_packet"
 
 
 def machines(design: Design) -> tuple[Machine, ...]:
@@ -112,7 +111,7 @@ def switch_interface(port: int) -> str:
 def _mtus(design: Design) -> dict[int, int]:
     """The least MTU of the link at each port of the switch."""
     site = design.site
-    found = {port: site.largest_frame - ETHERNET for ports in site.traffic for port in ports}
+    found = {port: design.plan.out_frame.value - ETHERNET for ports in site.traffic for port in ports}
     found |= {server.port: design.plan.nf_link.value - ETHERNET for server in site.nf_servers}
     found |= {server.port: _rdma_mtu(design, server) for server in site.rdma_servers}
     return dict(sorted(found.items()))
@@ -130,6 +129,7 @@ def _rdma(design: Design, server: RdmaServer, region: Region | None) -> Machine:
         "DEVICE": str(server.device),
         "DEVICE_PORT": str(DEVICE_PORT),
         "INTERFACE": str(server.interface),
+        **_told(server),
         "LINKS": f"{server.interface}:{_rdma_mtu(design, server)}",
         "NUMA": str(server.numa),
     }
@@ -140,12 +140,19 @@ def _rdma(design: Design, server: RdmaServer, region: Region | None) -> Machine:
 
 def _nf(design: Design, server: NfServer) -> Machine:
     variables = _server(server.address, server.control_port, server.name, "polysome-nf.service")
-    variables |= {"ROLE": "nf", "NF_HOST": nf_host(server), "CORES": " ".join(map(str, server.cores))}
+    variables |= {"ROLE": "nf", "NF_HOST": nf_host(server), "CORES": str(server.core)}
     if nf_host(server) == "dpdk":
         variables |= {"DEVICE": str(server.device), "HUGE_PAGES": str(NF_HUGE_PAGES)}
     else:
+        variables |= {"INTERFACE": str(server.device), **_told(server)}
         variables["LINKS"] = f"{server.device}:{design.plan.nf_link.value - ETHERNET}"
     return Machine(server.name, "nf", str(server.address), dict(sorted(variables.items())))
+
+
+def _told(server: NfServer | RdmaServer) -> dict[str, str]:
+    """The addresses of its interface, as far as the site says them: its part tells the ones that it has."""
+    told = {} if server.mac is None else {"MAC": colons(server.mac)}
+    return told | ({"IP": dots(server.ip)} if isinstance(server, RdmaServer) and server.ip is not None else {})
 
 
 def _server(address: str | None, port: int, name: str, unit: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polysome.backends.bundle.inputs import Inputs
-from polysome.plan.groups import groups
+from polysome.plan.groups import groups, traffic_rows
 from polysome.plan.model import Link
 from polysome.plan.numbers import binary
 
@@ -27,10 +27,11 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
         "params": inputs.about["params"],
         "config": {name: len(rows) for name, rows in inputs.rows.items()},
         "sizes": groups(plan.parking) if plan.parking is not None else [],
-        "shared": [("rate", plan.traffic.rate), ("mean packet", plan.traffic.mean), ("packets", plan.traffic.packets)],
+        "shared": traffic_rows(plan),
         "servers": [
-            ("cores of each NF server", plan.cores),
+            ("cores in use", plan.cores),
             ("longest frame to the NF", plan.nf_link),
+            ("longest frame that leaves", plan.out_frame),
             ("whole packets that find no queue pair", plan.whole_rate),
         ],
         "regions": plan.parking.regions if plan.parking is not None else (),

@@ -133,7 +133,7 @@ def _rdma_servers(design: Design) -> list[dict[str, Any]]:
 
 
 def _fixed_ports(design: Design) -> list[dict[str, Any]]:
-    chip = design.site.switch
+    site, chip = design.site, design.site.switch
     around = {
         "port": design.addresses.recirculation_port,
         "rate": chip.port_rate_bps,
@@ -142,9 +142,9 @@ def _fixed_ports(design: Design) -> list[dict[str, Any]]:
         "loopback": True,
         "loop_time": chip.recirculation_ns,
     }
-    if chip.generator_port == around["port"]:
+    if site.generator_port == around["port"]:
         return [around]
-    generator = {"port": chip.generator_port, "queue_bytes": chip.queue_limit_bytes, "role": GENERATOR}
+    generator = {"port": site.generator_port, "queue_bytes": chip.queue_limit_bytes, "role": GENERATOR}
     return [around, generator]
 
 

@@ -76,7 +76,7 @@ def configure(design: Design, run: Run) -> abi.System:
         faults=abi.array(abi.Fault, [_fault(fault) for fault in run.faults]),
         fault_count=len(run.faults),
         recirculation=design.addresses.recirculation_port,
-        generator=site.switch.generator_port,
+        generator=site.generator_port,
         queue_bytes=queue,
         recirculation_rate=site.switch.port_rate_bps,
         recirculation_time=site.switch.recirculation_ns,

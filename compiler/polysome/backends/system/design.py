@@ -87,7 +87,7 @@ def design(program: ir.Program, site: Site, queue_pairs: int | None = None, carr
     made = plan(program, site, Options(carry, queue_pairs))
     found = _ways(program, site, carry) if made.parking is not None else ()
     sizes = NOTHING if made.parking is None else _sizes(site, made.parking)
-    addresses = Addresses(SWITCH_MAC, SWITCH_IP, site.switch.recirculation_port)
+    addresses = Addresses(SWITCH_MAC, SWITCH_IP, site.recirculation_port)
     return Design(program, site, made, carry, found, sizes, addresses)
 
 

@@ -105,7 +105,6 @@ class Emitted:
 
     def _port(self, sent: Sent) -> int:
         """As the library's arrivals have it."""
-        switch = self.design.site.switch
         match sent.role:
             case Role.traffic:
                 return sent.number
@@ -116,7 +115,7 @@ class Emitted:
             case Role.recirculation:
                 return AT_SWITCH | self.design.addresses.recirculation_port
             case Role.generator:
-                return AT_SWITCH | switch.generator_port
+                return AT_SWITCH | self.design.site.generator_port
             case Role.plain:
                 return AT_SWITCH | self._unused()
 
@@ -125,7 +124,7 @@ class Emitted:
         site = self.design.site
         used = {port for ports in site.traffic for port in ports}
         used |= {server.port for server in (*site.nf_servers, *site.rdma_servers)}
-        used |= {self.design.addresses.recirculation_port, site.switch.generator_port}
+        used |= {self.design.addresses.recirculation_port, site.generator_port}
         return next(port for port in range(512) if port not in used)
 
 

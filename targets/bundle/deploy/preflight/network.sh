@@ -41,4 +41,19 @@ link() { # INTERFACE LEAST-MTU
 for pair in ${LINKS:-}; do
     link "${pair%:*}" "${pair##*:}"
 done
+
+if [ -n "${MAC:-}" ] && [ -e "/sys/class/net/$INTERFACE" ]; then
+    read -r has <"/sys/class/net/$INTERFACE/address"
+    if [ "$has" = "$MAC" ]; then
+        ok "$INTERFACE: MAC address $MAC"
+    else
+        missing "MAC address $MAC on $INTERFACE (it is $has)" '' "ip link set $INTERFACE address $MAC, or give the site file its own."
+    fi
+fi
+if [ -n "${IP:-}" ] && [ -e "/sys/class/net/$INTERFACE" ]; then
+    case "$(ip -4 -oneline address show dev "$INTERFACE" 2>/dev/null) " in
+        *" inet $IP/"*) ok "$INTERFACE: address $IP" ;;
+        *) missing "address $IP on $INTERFACE" '' "ip address add $IP/24 dev $INTERFACE, or give the site file its own." ;;
+    esac
+fi
 exit 0

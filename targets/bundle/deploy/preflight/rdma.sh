@@ -36,7 +36,7 @@ done
 if [ -n "$found" ]; then
     ok "RoCE v2 over IPv4: $found"
 else
-    missing "a RoCE v2 address over IPv4 on $DEVICE" '' "ip address add $RDMA_IP/16 dev $INTERFACE"
+    missing "a RoCE v2 address over IPv4 on $DEVICE" '' "ip address add ${IP:-198.18.0.21}/16 dev $INTERFACE"
 fi
 # A Tofino appends four bytes in place of the ICRC (runtime/PROTOCOL.md): the NIC must not look at them.
 if [ "$SOFT_SWITCH" = yes ]; then
