@@ -17,12 +17,13 @@ from polysome.plan.load import TRAFFIC_PORTS, links, memory_links, traffic
 from polysome.plan.model import USUAL, Link, Options, Parking, Plan, Traffic
 from polysome.plan.numbers import Number, binary, ceil_div, rate
 from polysome.plan.parking import park
+from polysome.plan.queues import queues
 from polysome.plan.site import NfServer, Site, default_site
 from polysome.syntax.diagnostics import Report
 
 
 def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
-    """The plan; SpecError with one error, of E1401 to E1406, if it does not fit."""
+    """The plan; SpecError with one error, of E1401 to E1407, if it does not fit."""
     limits = Limits(program, site, Report())
     load = traffic(program, site)
     found = kinds(program, site, options.carry, load.mean.value)
@@ -37,6 +38,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
     )
     limits.nf_frame(nf_link)
     parking = park(program, site, options, load, split, limits) if split else None
+    found_queues = queues(site, parking, limits)
     loads = links(site, load, split, parking, nf)
     if parking is None:
         notes += ["no packet is split: the NF gets them all whole, and RDMA servers are of no use to it"]
@@ -50,6 +52,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
         traffic=load,
         frames=tuple(found),
         parking=parking,
+        queues=found_queues,
         nf_servers=tuple(s.name for s in nf),
         cores=cores,
         nf_link=nf_link,
