@@ -71,7 +71,7 @@ struct EgressInput {
     std::uint16_t length;  // pkt_length
     std::uint8_t queue;
     bool first_copy;
-    std::uint32_t enqueued_depth, dequeued_depth;  // of the queue, in cells of 80 bytes
+    std::uint32_t enqueued_depth, dequeued_depth;  // of the queue, in cells
     Time enqueued;
     Time now;
 };

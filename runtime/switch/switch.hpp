@@ -6,6 +6,7 @@
 //   mirror_length_extra what it counts more than mirror header and copied bytes, for a mirror copy
 //   mirror_cuts_header  whether a session's max_length includes the mirror header
 //   mirror_cuts_fcs     how many bytes of an FCS it includes
+//   queue_cell          bytes of a cell of the traffic manager
 // The caller keeps time: it calls advance(next()) until that is later than what it does next, then receive().
 #pragma once
 
@@ -68,6 +69,7 @@ class Switch final : public RevocableDriver {
         traffic_.port(number).configured = true;
     }
 
+    const PortConfig& config(std::uint16_t number) const { return traffic_.port(number).config; }
     bool is_set(std::uint16_t number) const { return number < ports && traffic_.port(number).configured; }
 
     /// A frame, without FCS, comes to a port: ingress at once, its copies go into queues. All copies, those that go
@@ -354,12 +356,12 @@ class Switch final : public RevocableDriver {
         std::uint16_t port, rid;
         bool first;
     };
-    static constexpr std::uint32_t cell = 80;  // bytes in which the traffic manager counts depth
+    static constexpr std::uint32_t cell = Program::queue_cell;
 
     IcrcOf icrc_;
     mutable Program program_;
     PacketPool pool_;
-    TrafficManager traffic_;
+    TrafficManager traffic_{cell};
     std::vector<Session> sessions_;
     std::map<std::uint16_t, Group> groups_;
     std::vector<Target> targets_;

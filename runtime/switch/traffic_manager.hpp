@@ -1,4 +1,5 @@
-// The traffic manager: of each port eight queues of finite depth, strict priority, store and forward.
+// The traffic manager: of each port eight queues of finite depth, strict priority, store and forward. It counts what
+// waits in cells, as chips do: a frame takes whole ones.
 #pragma once
 
 #include <algorithm>
@@ -16,27 +17,34 @@ constexpr unsigned wire_overhead = 24;  // bytes that a frame takes on the wire 
 
 struct PortConfig {
     std::uint64_t rate = 0;                  // bit/s; 0: no limit
-    std::uint32_t queue_bytes = 512 * 1024;  // of each queue
+    std::uint32_t queue_bytes = 512 * 1024;  // that may wait in each queue
+    std::uint32_t first_queue_bytes = 0;     // in the one that is served first; 0: as queue_bytes
     std::uint64_t metadata = 0;              // the first 64 bits that port_metadata_unpack reads; the others are 0
     bool append_icrc = false;                // RoCE frames leave with the ICRC that the chip appends
     bool loopback = false;                   // what leaves comes in again,
     Time loop_time = 0;                      // ns after its last bit
+
+    /// Bytes of cells that may wait in a queue. The higher a queue's number, the earlier it is served.
+    std::uint32_t limit(unsigned queue) const {
+        return queue == queues - 1 && first_queue_bytes != 0 ? first_queue_bytes : queue_bytes;
+    }
 };
 
 struct QueueCounters {
     std::uint64_t in = 0;       // copies that came in
     std::uint64_t dropped = 0;  // copies for which there was no room
-    std::uint32_t most = 0;     // the most bytes there ever were
+    std::uint32_t most = 0;     // the most bytes of cells there ever were
 };
 
 class TrafficManager {
   public:
-    TrafficManager() : ports_(ports) {}
+    /// `cell`: in bytes.
+    explicit TrafficManager(std::uint32_t cell) : cell_(cell), ports_(ports) {}
 
     struct Queue {
         Packet* first = nullptr;
         Packet* last = nullptr;
-        std::uint32_t bytes = 0;
+        std::uint32_t bytes = 0;  // of cells
         QueueCounters counters;
     };
     struct Port {
@@ -55,7 +63,7 @@ class TrafficManager {
     bool put(Packet* p, Time now) {
         Port& port = ports_[p->port];
         Queue& q = port.queue[p->queue];
-        if (q.bytes + p->size > port.config.queue_bytes) {
+        if (q.bytes + taken(p) > port.config.limit(p->queue)) {
             ++q.counters.dropped;
             return false;
         }
@@ -64,7 +72,7 @@ class TrafficManager {
         p->next = nullptr;
         (q.first == nullptr ? q.first : q.last->next) = p;
         q.last = p;
-        q.bytes += p->size;
+        q.bytes += taken(p);
         ++q.counters.in;
         q.counters.most = std::max(q.counters.most, q.bytes);
         ++port.waiting;
@@ -97,7 +105,7 @@ class TrafficManager {
         Queue& queue = port.queue[q];
         Packet* p = queue.first;
         queue.first = p->next;
-        queue.bytes -= p->size;
+        queue.bytes -= taken(p);
         if (--port.waiting == 0) {
             port.active = false;
             active_.erase(std::find(active_.begin(), active_.end(), number));
@@ -114,6 +122,8 @@ class TrafficManager {
     }
 
   private:
+    std::uint32_t taken(const Packet* p) const { return (p->size + cell_ - 1) / cell_ * cell_; }
+
     static Time ready(const Port& port) {
         Time first = never;
         for (const Queue& q : port.queue)
@@ -121,6 +131,7 @@ class TrafficManager {
         return std::max(first, port.free);
     }
 
+    const std::uint32_t cell_;
     std::vector<Port> ports_;
     std::vector<std::uint16_t> active_;
 };

@@ -121,7 +121,7 @@ def test_real_queues_are_those_of_the_site() -> None:
     site = default_site(program("nat").ports, "software", 2)
     made = design(program("nat"), site)
     system = configure(made, Run([], start=0))
-    assert system.queue_bytes == site.switch.queue_limit_bytes
+    assert system.queue_bytes == made.plan.queues.limit.value
 
 
 def test_what_is_no_library_is_said(tmp_path: Path) -> None:

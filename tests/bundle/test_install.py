@@ -92,13 +92,18 @@ def test_a_tofino_needs_its_sde(tofino: Path, tmp_path: Path) -> None:
     done = run(tofino, "./install.sh", "--check", "switch", env={"PATH": str(bare(tmp_path / "bin"))})
     assert "missing  the environment variable SDE" in done.stdout
     sde = tmp_path / "sde"
-    for name in ("bin/bf-p4c", "bin/bf_switchd", "lib/python3.11/site-packages/tofino/bfrt_grpc/client.py"):
+    schema = "share/bf_rt_shared/bf_rt_tm_tf1.json"
+    for name in ("bin/bf-p4c", "bin/bf_switchd", "lib/python3.11/site-packages/tofino/bfrt_grpc/client.py", schema):
         path = sde / "install" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("#!/bin/sh\n")
         path.chmod(0o755)
     done = run(tofino, "./install.sh", "--check", "switch", env={"PATH": os.environ["PATH"], "SDE": str(sde)})
     assert f"ok       SDE in {sde}" in done.stdout and "SDE_INSTALL" not in done.stdout
+    assert "ok       tables of the traffic manager" in done.stdout
+    (sde / "install" / schema).unlink()
+    done = run(tofino, "./install.sh", "--check", "switch", env={"PATH": os.environ["PATH"], "SDE": str(sde)})
+    assert f"missing  {sde}/install/share/bf_rt_shared/bf_rt_tm_*.json" in done.stdout
 
 
 def test_ports_in_use_are_found(soft: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import types
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ pytest.importorskip("grpc", reason="the controller needs grpcio")
 pytest.importorskip("prometheus_client", reason="the controller needs prometheus-client")
 
 from .certificates import make_certificates  # noqa: E402
+from .fake_bfrt import Client, Switch, schema  # noqa: E402
 from .site import Site  # noqa: E402
 
 
@@ -29,6 +31,16 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("certificates")
     make_certificates(folder)
     return folder
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A Tofino's daemon, and what stands for the SDE's client."""
+    made = Client(Switch("balancer", schema()))
+    package = types.ModuleType("bfrt_grpc")
+    monkeypatch.setitem(sys.modules, "bfrt_grpc", package)
+    monkeypatch.setitem(sys.modules, "bfrt_grpc.client", made)  # type: ignore[arg-type]
+    return made
 
 
 SiteMaker = Callable[..., Any]

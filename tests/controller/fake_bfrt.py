@@ -13,7 +13,15 @@ from typing import Any
 ENTRY = ("add", "get", "del")
 # Keys; data fields by action ("" where there are none).
 FIXED: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
-    "$PORT": (("$DEV_PORT",), {"": ("$SPEED", "$FEC", "$PORT_ENABLE")}),
+    "$PORT": (
+        ("$DEV_PORT",),
+        {
+            "": (
+                *("$SPEED", "$FEC", "$PORT_ENABLE", "$RX_PAUSE_FRAME_EN", "$TX_PAUSE_FRAME_EN"),
+                *("$RX_PFC_EN_MAP", "$TX_PFC_EN_MAP"),
+            )
+        },
+    ),
     "$PORT_STAT": (("$DEV_PORT",), {"": ()}),
     "$mirror.cfg": (
         ("$sid",),
@@ -51,8 +59,45 @@ REGISTERS = {
     "Egress.psns": ("f1",),
     "Ingress.reads": ("count", "rests"),
 }
+# Tables of the traffic manager, of which every entry is there: keys, whether they are asked by pipe, and the data as
+# the SDE has it at first. A queue's number in its group is 8 for each port before it, and its own.
+QUEUE = ("pg_id", "pg_queue")
+TRAFFIC: dict[str, tuple[tuple[str, ...], bool, dict[str, Any]]] = {
+    "cfg": ((), False, {"timestamp_shift_bits": 0, "cell_size_bytes": 80, "total_cells": 286_720}),
+    "pool.cfg": (("pool",), False, {"size_cells": 0}),
+    "mirror.dpg": ((), True, {"pool_id": "IG_APP_POOL_0", "pool_max_cells": 160, "dynamic_baf": "DISABLE"}),
+    "port.cfg": (("dev_port",), False, {}),
+    "port.sched_cfg": (("dev_port",), False, {"max_rate_enable": True, "scheduling_speed": "BF_SPEED_100G"}),
+    "port.flowcontrol": (("dev_port",), False, {"mode_tx": "PFC", "mode_rx": "NONE", "cos_to_icos": list(range(8))}),
+    "queue.buffer": (
+        *(QUEUE, True),
+        {
+            **{"guaranteed_cells": 20, "hysteresis_cells": 32, "tail_drop_enable": True, "pool_id": "EG_APP_POOL_0"},
+            **{"pool_max_cells": 13, "dynamic_baf": "80%"},
+        },
+    ),
+    "queue.sched_cfg": (
+        *(QUEUE, True),
+        {
+            **{"min_rate_enable": False, "min_priority": "0", "max_rate_enable": False, "max_priority": "0"},
+            **{"dwrr_weight": 1023, "scheduling_enable": True},
+        },
+    ),
+}
+READ_ONLY = ("mode_rx", "cell_size_bytes", "total_cells", "scheduling_speed")
 COUNTERS = ("Ingress.events", "Egress.events", "Egress.requests")
 PIPES = 2
+
+
+def schema() -> dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]]:
+    """Of the program's tables; test_program.py compares them with the program itself."""
+    from .test_program import PUTS  # with the compiler, which the other stand-ins do without
+
+    found: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {}
+    for put in PUTS:
+        _, actions = found.setdefault(put.table, (tuple(name for name, _ in put.key), {}))
+        actions[f"{put.table.rpartition('.')[0]}.{put.action}"] = tuple(name for name, _ in put.parameters)
+    return found
 
 
 class BfruntimeReadWriteRpcException(Exception):
@@ -68,7 +113,7 @@ class Target:
 @dataclass(frozen=True)
 class KeyTuple:
     name: str
-    value: int
+    value: int | str
 
 
 class DataTuple:
@@ -84,9 +129,9 @@ class DataTuple:
 
 @dataclass(frozen=True)
 class Key:
-    values: tuple[tuple[str, int], ...]
+    values: tuple[tuple[str, Any], ...]
 
-    def to_dict(self) -> dict[str, dict[str, int]]:
+    def to_dict(self) -> dict[str, dict[str, Any]]:
         return {name: {"value": value} for name, value in self.values}
 
 
@@ -168,6 +213,55 @@ class Table:
         self.log.append(("sync", self.name, 0))
 
 
+@dataclass
+class TrafficTable(Table):
+    """`stuck`: fields that do not become what is written, by what they have instead."""
+
+    by_pipe: bool = False
+    first: dict[str, Any] = field(default_factory=dict)
+    stuck: dict[str, Any] = field(default_factory=dict)
+
+    def make_data(self, fields: list[DataTuple], action: str | None = None) -> Data:
+        wrong = [f.name for f in fields if f.name not in self.first or f.name in READ_ONLY]
+        if wrong or action != ("shared_pool" if self.name.endswith("queue.buffer") else None):
+            raise KeyError(f"{self.name} {action} cannot be given {wrong}")
+        return Data({f.name: f.value for f in fields}, action)
+
+    def entry_add(self, target: Target, keys: list[Key], data: list[Data]) -> None:
+        raise BfruntimeReadWriteRpcException("Not supported")
+
+    def entry_mod(self, target: Target, keys: list[Key], data: list[Data]) -> None:
+        self._check(target)
+        self.log.append(("mod", self.name, len(keys)))
+        for key, value in zip(keys, data, strict=True):
+            self.rows[key] = Data({**self._row(key).values, **value.values})
+
+    def entry_get(self, target: Target, keys: list[Key], flags: dict[str, bool]) -> Iterator[tuple[Data, Key]]:
+        self._check(target)
+        for key in keys:
+            yield Data({**self._row(key).values, **self.stuck}), key
+
+    def default_entry_get(self, target: Target, flags: dict[str, bool]) -> Iterator[tuple[Data, None]]:
+        assert not self.keys
+        self._check(target)
+        yield Data({**self._row(Key(())).values, **self.stuck}), None
+
+    def default_entry_set(self, target: Target, data: Data) -> None:
+        assert not self.keys
+        self.entry_mod(target, [Key(())], [data])
+
+    def _row(self, key: Key) -> Data:
+        if self.name.endswith("port.cfg"):
+            port = key.values[0][1]
+            queues = [8 * (port % 4) + queue for queue in range(8)] * 4
+            return Data({"pg_id": port % 128 // 4, "pg_port_nr": port % 4, "egress_qid_queues": queues})
+        return self.rows.get(key, Data(self.first))
+
+    def _check(self, target: Target) -> None:
+        if self.by_pipe and target.pipe_id >= PIPES:
+            raise BfruntimeReadWriteRpcException(f"{self.name} is asked by pipe")
+
+
 class Switch:
     """The daemon: it forgets all when it restarts; `refuses`: nobody can connect."""
 
@@ -184,11 +278,21 @@ class Switch:
             name: Table(name, keys, actions, self.log, name in ("Ingress.fallback", "tf1.pktgen.port_cfg"))
             for name, (keys, actions) in self._schema.items()
         }
+        self.traffic = {
+            name: TrafficTable(f"tf1.tm.{name}", keys, {}, self.log, by_pipe=by_pipe, first=first)
+            for name, (keys, by_pipe, first) in TRAFFIC.items()
+        }
+        self.tables.update({table.name: table for table in self.traffic.values()})
         for name, fields in REGISTERS.items():
             data = {"": tuple(f"{name}.{f}" for f in fields)}
             self.tables[name] = Table(name, ("$REGISTER_INDEX",), data, self.log, True)
         for name in COUNTERS:
             self.tables[name] = Table(name, ("$COUNTER_INDEX",), {"": ()}, self.log, True)
+
+
+def rows(client: Client, table: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    found = client.switch.tables[table].rows
+    return {tuple(value for _, value in key.values): data.values for key, data in found.items()}
 
 
 class Client:

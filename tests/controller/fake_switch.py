@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -52,6 +53,8 @@ class FakeSwitch(FakePart):
         self.ports: dict[int, pb.PortStatistics] = {}
         self.drops: dict[str, int] = {}
         self.requests: list[pb.WriteRequest] = []
+        self.cell = 80
+        self.alter: Callable[[pb.PortStatistics], object] = lambda port: None  # how it is otherwise than set
         self.slow = 0.0  # seconds between looking something up and answering
         self.restart()
 
@@ -116,7 +119,19 @@ class FakeSwitch(FakePart):
 
     async def Statistics(self, request: pb.Nothing, call: Any) -> pb.SwitchStatistics:
         drops = [pb.Counter(name=name, value=value) for name, value in self.drops.items()]
-        return pb.SwitchStatistics(boot=self.boot, ports=list(self.ports.values()), drops=drops)
+        found = [self._port(number) for number in {**self.ports, **self.roles}]
+        return pb.SwitchStatistics(boot=self.boot, ports=found, drops=drops, cell=self.cell)
+
+    def _port(self, number: int) -> pb.PortStatistics:
+        """As it was counted, and as it was set."""
+        made, asked = pb.PortStatistics(port=number), self.roles.get(number, pb.Port())
+        made.MergeFrom(self.ports.get(number, made))
+        made.rate = asked.rate
+        for queue in range(8):
+            limit = asked.first_queue_bytes if queue == 7 and asked.first_queue_bytes else asked.queue_bytes
+            made.queues.add(queue=queue, limit=limit, priority=queue)
+        self.alter(made)
+        return made
 
     def _do(self, update: pb.Update) -> None:
         what = update.WhichOneof("what")

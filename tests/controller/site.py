@@ -95,12 +95,18 @@ class Site:
             "rdmaServers": [
                 {
                     **{"name": agent.name, "address": agent.address, "port": 40 + i, "rate": 10**9, "spare": 8 * 10**8},
-                    **{"queuePairs": agent.count, "region": REGION, "mtu": 2048, "queueBytes": 10**6},
+                    **{
+                        "queuePairs": agent.count,
+                        "region": REGION,
+                        "mtu": 2048,
+                        "queueBytes": 10**6,
+                        "firstQueueBytes": 800,
+                    },
                 }
                 for i, agent in enumerate(self.agents)
             ],
             "fixedPorts": [
-                {"port": 68, "role": 4, "loopback": True, "loopTime": 1000},
+                {"port": 68, "role": 4, "loopback": True, "loopTime": 1000, "queueBytes": 10**6},
                 {"port": 69, "role": 5},
             ],
             "buckets": 16,
@@ -111,6 +117,7 @@ class Site:
             "egressEvents": EGRESS_EVENTS,
             "fallbackRate": 10**8,
             "fallbackBurst": 10**5,
+            "queueCell": 80,
             "sweep": MILLISECOND,
             "longestQueueing": MILLISECOND,
             "timeout": 5 * MILLISECOND,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import types
 from typing import Any
 
 import pytest
@@ -29,28 +28,10 @@ from polysome_controller.driver import (
 from polysome_controller.errors import ConfigurationError, EnvironmentProblem, Refused, Unreachable
 
 from .conftest import SiteMaker
-from .fake_bfrt import Client, Data, Key, Switch
+from .fake_bfrt import Client, Data, Key, rows
 from .test_program import PUTS
 
 GIGABIT = 10**9
-
-
-def schema() -> dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]]:
-    """Of the program's tables; test_program.py compares them with the program itself."""
-    found: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {}
-    for put in PUTS:
-        _, actions = found.setdefault(put.table, (tuple(name for name, _ in put.key), {}))
-        actions[f"{put.table.rpartition('.')[0]}.{put.action}"] = tuple(name for name, _ in put.parameters)
-    return found
-
-
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Client:
-    made = Client(Switch("balancer", schema()))
-    package = types.ModuleType("bfrt_grpc")
-    monkeypatch.setitem(sys.modules, "bfrt_grpc", package)
-    monkeypatch.setitem(sys.modules, "bfrt_grpc.client", made)  # type: ignore[arg-type]
-    return made
 
 
 def config(**changes: Any) -> pb.ControllerConfig:
@@ -71,11 +52,6 @@ def run(scenario: Any, **changes: Any) -> None:
             await driver.close()
 
     asyncio.run(whole())
-
-
-def rows(client: Client, table: str) -> dict[tuple[int, ...], dict[str, Any]]:
-    found = client.switch.tables[table].rows
-    return {tuple(value for _, value in key.values): data.values for key, data in found.items()}
 
 
 def test_entries_are_put_whether_they_are_there_or_not(client: Client) -> None:
@@ -138,7 +114,10 @@ def test_fixed_parts_of_the_chip(client: Client) -> None:
             await driver.write(boot, updates)
         assert rows(client, "IngressParser.$PORT_METADATA")[(128,)]["role"] == 1
         assert rows(client, "$PORT") == {
-            (128,): {"$SPEED": "BF_SPEED_100G", "$FEC": "BF_FEC_TYP_REED_SOLOMON", "$PORT_ENABLE": True}
+            (128,): {
+                **{"$SPEED": "BF_SPEED_100G", "$FEC": "BF_FEC_TYP_REED_SOLOMON", "$PORT_ENABLE": True},
+                **{"$RX_PAUSE_FRAME_EN": False, "$TX_PAUSE_FRAME_EN": False, "$RX_PFC_EN_MAP": 0, "$TX_PFC_EN_MAP": 0},
+            }
         }
         assert rows(client, "$mirror.cfg")[(3,)]["$max_pkt_len"] == 51
         assert rows(client, "$pre.node")[(2,)]["$DEV_PORT"] == [128, 132]
@@ -254,6 +233,17 @@ def test_the_whole_controller_on_it(site: SiteMaker, client: Client) -> None:
 def test_all_kinds_of_updates_are_known() -> None:
     """A new one must be taught to both drivers."""
     assert {kind.__name__ for kind in Update.__args__} == {
-        *("Put", "Remove", "Clear", "SetRegister", "SetMeter", "SetMirror", "SetGroup", "SetPort", "SetGenerator"),
+        *(
+            "Put",
+            "Remove",
+            "Clear",
+            "SetRegister",
+            "SetMeter",
+            "SetMirror",
+            "SetGroup",
+            "SetPort",
+            "SetBuffer",
+            "SetGenerator",
+        ),
     }
     assert isinstance(PUTS[0], Put)

@@ -21,6 +21,9 @@ TOFINO = ChipLimits(
     mirror_length_extra=4,
     mirror_cuts_header=True,
     mirror_cuts_fcs=0,
+    queue_cell=80,
     residual_zero_is_ones=True,
 )
-TOFINO2 = replace(TOFINO, name="Tofino 2", arch="t2na", mirror_sessions=256, stateful_compares=4, mirror_cuts_fcs=4)
+TOFINO2 = replace(
+    TOFINO, name="Tofino 2", arch="t2na", mirror_sessions=256, stateful_compares=4, mirror_cuts_fcs=4, queue_cell=176
+)

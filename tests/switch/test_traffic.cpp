@@ -65,7 +65,7 @@ class Traffic : public testing::Test {
         return p;
     }
     PacketPool pool;
-    TrafficManager traffic;
+    TrafficManager traffic{80};
 };
 
 TEST_F(Traffic, TheEarliestGoesFirstAndOfEqualsTheLowestPort) {
@@ -100,11 +100,11 @@ TEST_F(Traffic, TheWireIsBusyForTheTimeOfTheFrameRoundedUp) {
     EXPECT_EQ(traffic.send(2, 76, 1000), 1000u);
 }
 
-TEST_F(Traffic, AQueueHoldsItsBytesAndNoMore) {
-    traffic.port(1).config.queue_bytes = 250;
+TEST_F(Traffic, AQueueHoldsItsCellsAndNoMore) {
+    traffic.port(1).config.queue_bytes = 400;
     EXPECT_TRUE(traffic.put(packet(1, 0), 0));
-    EXPECT_TRUE(traffic.put(packet(1, 0), 0));
-    EXPECT_FALSE(traffic.put(packet(1, 0), 0));
+    EXPECT_TRUE(traffic.put(packet(1, 0, 160), 0));
+    EXPECT_FALSE(traffic.put(packet(1, 0, 81), 0));  // two cells, and one is left
     EXPECT_TRUE(traffic.put(packet(1, 0, 50), 0));
     EXPECT_TRUE(traffic.put(packet(1, 1), 0));  // another queue
     traffic.take(1, 0);
@@ -113,7 +113,18 @@ TEST_F(Traffic, AQueueHoldsItsBytesAndNoMore) {
     const QueueCounters& counters = traffic.port(1).queue[0].counters;
     EXPECT_EQ(counters.in, 4u);
     EXPECT_EQ(counters.dropped, 1u);
-    EXPECT_EQ(counters.most, 250u);
+    EXPECT_EQ(counters.most, 400u);
+}
+
+TEST_F(Traffic, TheFirstQueueHasALimitOfItsOwn) {
+    traffic.port(1).config.queue_bytes = 80;
+    traffic.port(1).config.first_queue_bytes = 240;
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(traffic.put(packet(1, 7, 80), 0));
+    EXPECT_FALSE(traffic.put(packet(1, 7, 80), 0));
+    EXPECT_TRUE(traffic.put(packet(1, 0, 80), 0));
+    EXPECT_FALSE(traffic.put(packet(1, 0, 80), 0));
+    traffic.port(1).config.first_queue_bytes = 0;
+    EXPECT_EQ(traffic.port(1).config.limit(7), 80u);
 }
 
 TEST(Meters, BucketsHoldTheirBurstsHoweverLongTheyWait) {

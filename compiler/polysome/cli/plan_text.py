@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from polysome.cli.findings_text import WIDTH, table
-from polysome.plan.groups import groups, traffic_rows
+from polysome.plan.groups import groups, queue_group, traffic_rows
 from polysome.plan.model import Frames, Link, Plan
 from polysome.plan.numbers import Number
 
@@ -23,7 +23,7 @@ def text_of(plan: Plan) -> str:
         _frames(plan),
         _asked(plan),
         _whole(plan),
-        _parking(plan),
+        _sizes(plan),
         _servers(plan),
         _links(plan),
         _notes(plan),
@@ -103,10 +103,9 @@ def _whole(plan: Plan) -> list[str]:
 # ---------------------------------------------------------------- numbers
 
 
-def _parking(plan: Plan) -> list[str]:
-    if plan.parking is None:
-        return []
-    shown = ["\n".join(_numbers(title, rows)) for title, rows in groups(plan.parking)]
+def _sizes(plan: Plan) -> list[str]:
+    found = [*(groups(plan.parking) if plan.parking is not None else []), queue_group(plan.queues)]
+    shown = ["\n".join(_numbers(title, rows)) for title, rows in found]
     return "\n\n".join(shown).split("\n")
 
 

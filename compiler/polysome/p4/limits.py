@@ -26,4 +26,5 @@ class ChipLimits:
     mirror_length_extra: int  # what it counts more than mirror header and copied bytes
     mirror_cuts_header: bool  # does a session's max_length include the mirror header?
     mirror_cuts_fcs: int  # how many bytes of an FCS it includes
+    queue_cell: int  # in which the traffic manager counts what waits
     residual_zero_is_ones: bool  # is a parser's checksum residual that is 0 all ones? If not, it may be either zero.

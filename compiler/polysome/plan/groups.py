@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polysome.plan.model import Parking, Plan
+from polysome.plan.model import Parking, Plan, Queues
 from polysome.plan.numbers import Number
 
 Group = tuple[str, list[tuple[str, Number]]]
@@ -38,3 +38,7 @@ def groups(p: Parking) -> list[Group]:
             ],
         ),
     ]
+
+
+def queue_group(q: Queues) -> Group:
+    return "queues of the switch", [("of a port", q.limit), ("served first", q.first), ("of all ports", q.total)]

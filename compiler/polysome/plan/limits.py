@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from polysome.analysis.words import duration
+from polysome.analysis.words import duration, size
 from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.load import TRAFFIC_PORTS
@@ -106,6 +106,20 @@ class Limits:
             "Add RDMA servers, use fewer queue pairs, or declare a lower `traffic { rate … }`.",
             (server.span, "this server"),
         )
+
+    def buffer(self, total: Number) -> None:
+        """E1407: queues that the packet buffer has no room for would not hold what the plan says."""
+        chip = self.site.switch
+        if total.value > chip.packet_buffer_bytes:
+            self.stop(
+                "E1407",
+                f"the queues of all ports take {size(total.value)}, but the packet buffer of `{chip.name}` has "
+                f"{size(chip.packet_buffer_bytes)}",
+                self.program.span,
+                f"{total.formula}. What a full buffer drops is lost before its queue is as long as planned.",
+                "Bind fewer ports and servers to one switch.",
+                (self.site.span, "this switch"),
+            )
 
     def nf_frame(self, need: Number) -> None:
         """E1405: a link to the NF that drops the longest frames."""

@@ -120,6 +120,19 @@ class Parking(Window):
 
 
 @dataclass(frozen=True)
+class Queues:
+    """What the switch's traffic manager is told, in bytes of whole cells.
+
+    `limit`: of every port's queue of all frames; `first`: of the one that is served before it, at ports of servers that
+    have queue pairs; `total`: of all, which the packet buffer has room for.
+    """
+
+    limit: Number
+    first: Number
+    total: Number
+
+
+@dataclass(frozen=True)
 class Link:
     """Predicted load in one direction, in bit/s on the wire (`goodput`: of payload), and what the link can carry.
 
@@ -155,6 +168,7 @@ class Plan:
     mix: Mix
     frames: tuple[Frames, ...]
     parking: Parking | None
+    queues: Queues
     nf_server: str
     standby: tuple[str, ...]
     cores: Number

@@ -172,13 +172,14 @@ def _hold(program: ir.Program, site: Site, limits: Limits) -> Number:
 
 
 def _queueing(site: Site) -> Number:
+    """`queues` sees to it that no more waits."""
     limit = site.switch.queue_limit_bytes
     servers: list[Machine] = [*site.nf_servers, *site.rdma_servers]
     slowest = min(map(site.rate_to, servers))
     return Number(
         ceil_div(limit * 8 * SECOND, slowest),
         "ns",
-        f"{limit} B of queue × 8 / {rate(slowest)}, the slowest of NF and RDMA links",
+        f"{limit} B on the wire × 8 / {rate(slowest)}, the slowest of NF and RDMA links",
         (f"targets/{site.switch.name}", site.name),
     )
 

@@ -18,6 +18,7 @@ from polysome.plan.mix import mix, on_nf_link
 from polysome.plan.model import USUAL, Frames, Link, Mix, Options, Parking, Plan, Traffic
 from polysome.plan.numbers import Number, binary, ceil_div, rate
 from polysome.plan.parking import park, window
+from polysome.plan.queues import queues
 from polysome.plan.site import Site, default_site
 from polysome.syntax.diagnostics import Report, listed
 
@@ -25,7 +26,7 @@ MBPS = 10**6
 
 
 def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
-    """The plan; SpecError with one error, of E1401 to E1406, if it does not fit."""
+    """The plan; SpecError with one error, of E1401 to E1407, if it does not fit."""
     limits = Limits(program, site, Report())
     load = traffic(program, site)
     found = kinds(program, site, options.carry, load.mean.value)
@@ -34,6 +35,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
     nf_link = _nf_link(site, grows)
     limits.nf_frame(nf_link)
     parking = park(program, site, options, load, split, limits) if split else None
+    found_queues = queues(site, parking, limits)
     mixed = mix(site, load, found, parking)
     loads = links(program, site, load, found, mixed, parking)
     standby = tuple(s.name for s in site.nf_servers[1:])
@@ -46,6 +48,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
         mix=mixed,
         frames=tuple(found),
         parking=parking,
+        queues=found_queues,
         nf_server=site.nf_servers[0].name,
         standby=standby,
         cores=_cores(load),

@@ -36,9 +36,9 @@ class Switch:
     `egress_depth_*`: what an egress parser can see of a copy, mirror or bridge header included. `mirror_length_*`: what
     the longest length of a mirror session counts besides the packet; `packet_length_*`: what egress is told.
     `checksum_residual_zero_is_ones`: which of ones' complement's zeros a parser's residual has; if not, either.
-    `port_speeds_bps`: what a port may be set to, 0: to anything. `queue_limit_bytes` is no fact of a chip but how far
-    the controller lets a queue grow. `traffic_rate_bps`, `nf_port` and `server_port` lay out the default site, 0: like
-    any port, or the next ones.
+    `port_speeds_bps`: what a port may be set to, 0: to anything. `cell_bytes`: in which the traffic manager counts.
+    `queue_limit_bytes` is no fact of a chip but what may wait for a port, in bytes on the wire. `traffic_rate_bps`,
+    `nf_port` and `server_port` lay out the default site, 0: like any port, or the next ones.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Switch:
     recirculation_port: int = _whole(0, 511)
     generator_port: int = _whole(0, 511)
     recirculation_ns: int = _whole(1)
+    cell_bytes: int = _whole(1)
     packet_buffer_bytes: int = _whole(1)
     queue_limit_bytes: int = _whole(2_000)
     traffic_rate_bps: int = _whole(0, RATE, 0)

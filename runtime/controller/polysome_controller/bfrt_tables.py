@@ -1,8 +1,9 @@
 """The switch's tables by the SDE's Python client, `bfrt_grpc.client`; its calls block.
 
 Names of fixed tables and their fields are those of bf-sde 9.x: `$PORT`, `$PORT_STAT`, `$mirror.cfg`, `$pre.node`,
-`$pre.mgid`, `tf1.pktgen.*`. Every call is its own request, so a list of updates is done in order, not at once; what
-must not be seen half done is ordered so by the controller (a queue pair goes down first and comes up last).
+`$pre.mgid`, `tf1.pktgen.*`; those of the traffic manager are in bfrt_traffic.py. Every call is its own request, so a
+list of updates is done in order, not at once; what must not be seen half done is ordered so by the controller (a queue
+pair goes down first and comes up last).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from polysome_controller.bfrt_traffic import BfRtTraffic, pause_off
 from polysome_controller.driver import (
     Clear,
     Counts,
@@ -19,12 +21,14 @@ from polysome_controller.driver import (
     PortCount,
     Put,
     Remove,
+    SetBuffer,
     SetGenerator,
     SetGroup,
     SetMeter,
     SetMirror,
     SetPort,
     SetRegister,
+    Traffic,
     Update,
 )
 from polysome_controller.layout import ROLE_NF, ROLE_SERVER, ROLE_TRAFFIC
@@ -58,6 +62,7 @@ class BfRtTables:
         self._family = family
         self._pipe = pipe
         self._target = client.Target(device_id=0, pipe_id=ALL_PIPES)
+        self._traffic = BfRtTraffic(client, info, family, pipe, ALL_PIPES)
         self._synced: dict[str, float] = {}  # when the driver fetched a counter's values from the chip last
 
     # ---------------------------------------------------------------- writing
@@ -87,6 +92,8 @@ class BfRtTables:
             self._set_group(update)
         elif isinstance(update, SetPort):
             self._set_port(update)
+        elif isinstance(update, SetBuffer):
+            self._traffic.set_buffer(update)
         elif isinstance(update, SetGenerator):
             self._set_generator(update)
 
@@ -172,13 +179,17 @@ class BfRtTables:
         self._add_or_modify(tree, [key], [tree.make_data(fields)])
 
     def _set_port(self, port: SetPort) -> None:
-        """Its role, and for ports of the front panel speed and error correction. Queues keep the SDE's limits."""
+        """Its role, its queues if they have limits, and for ports of the front panel speed and error correction."""
         table = self._table(PORT_METADATA)
         key = self._key(table, (("ig_intr_md.ingress_port", port.port),))
         fields = (("role", port.role), ("index", port.index), ("unused", 0), ("unused2", 0))
         self._add_or_modify(table, [key], [self._data(table, fields)])
-        if port.role not in (ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER):
-            return
+        if port.role in (ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER):
+            self._set_front(port)
+        if port.queue_bytes:
+            self._traffic.set_port(port.port, port.queue_bytes, port.first_queue_bytes)
+
+    def _set_front(self, port: SetPort) -> None:
         if port.rate // GIGABIT not in SPEEDS:
             known = ", ".join(str(speed) for speed in SPEEDS)
             raise ValueError(f"port {port.port}: {port.rate} bit/s is no speed of a port; Gbit/s may be {known}")
@@ -188,6 +199,7 @@ class BfRtTables:
             tuple_("$SPEED", str_val=speed),
             tuple_("$FEC", str_val=correction),
             tuple_("$PORT_ENABLE", bool_val=True),
+            *pause_off(self._client),
         ]
         self._add_or_modify(table, [self._key(table, (("$DEV_PORT", port.port),))], [table.make_data(data)])
 
@@ -255,6 +267,9 @@ class BfRtTables:
             bytes_out=int(count["$OctetsTransmittedTotal"]),
             dropped=int(count["$FramesDroppedBufferFull"]),
         )
+
+    def read_traffic(self, ports: Sequence[int], front: Sequence[int]) -> Traffic:
+        return self._traffic.read(ports, front, {name: gigabits * GIGABIT for gigabits, (name, _) in SPEEDS.items()})
 
     def _read(self, name: str, field: str, first: int, count: int, from_hw: bool = True) -> list[dict[str, Any]]:
         """Entries by number, in order of their numbers, whichever the answer's order is."""

@@ -116,7 +116,7 @@ class ConfigureRequest(_message.Message):
     def __init__(self, version: _Optional[str] = ..., config: _Optional[bytes] = ..., fallback: _Optional[int] = ..., spare: _Optional[_Iterable[_Union[Spare, _Mapping]]] = ...) -> None: ...
 
 class ControllerConfig(_message.Message):
-    __slots__ = ["admin", "back_off", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
+    __slots__ = ["admin", "back_off", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_cell", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
     ADMIN_FIELD_NUMBER: _ClassVar[int]
     BACK_OFF_FIELD_NUMBER: _ClassVar[int]
     BUCKETS_FIELD_NUMBER: _ClassVar[int]
@@ -137,6 +137,7 @@ class ControllerConfig(_message.Message):
     POLLING_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_HASH_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_CELL_FIELD_NUMBER: _ClassVar[int]
     QUEUE_PAIR_BITS_FIELD_NUMBER: _ClassVar[int]
     RDMA_SERVERS_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -169,6 +170,7 @@ class ControllerConfig(_message.Message):
     polling: Polling
     program: str
     program_hash: str
+    queue_cell: int
     queue_pair_bits: int
     rdma_servers: _containers.RepeatedCompositeFieldContainer[RdmaServer]
     state: str
@@ -181,7 +183,7 @@ class ControllerConfig(_message.Message):
     tls: Tls
     traffic: _containers.RepeatedCompositeFieldContainer[Traffic]
     verdicts: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ...) -> None: ...
+    def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., queue_cell: _Optional[int] = ...) -> None: ...
 
 class ControllerStatus(_message.Message):
     __slots__ = ["active", "drops", "epoch", "events", "happened", "links", "nf", "parts", "queue_pairs", "servers", "uptime", "version"]
@@ -466,8 +468,9 @@ class Polling(_message.Message):
     def __init__(self, queue_pairs: _Optional[int] = ..., load: _Optional[int] = ..., health: _Optional[int] = ..., deadline: _Optional[int] = ..., misses: _Optional[int] = ...) -> None: ...
 
 class Port(_message.Message):
-    __slots__ = ["append_icrc", "index", "loop_time", "loopback", "port", "queue_bytes", "rate", "role"]
+    __slots__ = ["append_icrc", "first_queue_bytes", "index", "loop_time", "loopback", "port", "queue_bytes", "rate", "role"]
     APPEND_ICRC_FIELD_NUMBER: _ClassVar[int]
+    FIRST_QUEUE_BYTES_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     LOOPBACK_FIELD_NUMBER: _ClassVar[int]
     LOOP_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -476,6 +479,7 @@ class Port(_message.Message):
     RATE_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     append_icrc: bool
+    first_queue_bytes: int
     index: int
     loop_time: int
     loopback: bool
@@ -483,10 +487,10 @@ class Port(_message.Message):
     queue_bytes: int
     rate: int
     role: int
-    def __init__(self, port: _Optional[int] = ..., rate: _Optional[int] = ..., queue_bytes: _Optional[int] = ..., role: _Optional[int] = ..., index: _Optional[int] = ..., append_icrc: bool = ..., loopback: bool = ..., loop_time: _Optional[int] = ...) -> None: ...
+    def __init__(self, port: _Optional[int] = ..., rate: _Optional[int] = ..., queue_bytes: _Optional[int] = ..., role: _Optional[int] = ..., index: _Optional[int] = ..., append_icrc: bool = ..., loopback: bool = ..., loop_time: _Optional[int] = ..., first_queue_bytes: _Optional[int] = ...) -> None: ...
 
 class PortStatistics(_message.Message):
-    __slots__ = ["bytes_in", "bytes_out", "dropped", "frames_in", "frames_out", "interface", "port", "up"]
+    __slots__ = ["bytes_in", "bytes_out", "dropped", "frames_in", "frames_out", "interface", "port", "queues", "rate", "up"]
     BYTES_IN_FIELD_NUMBER: _ClassVar[int]
     BYTES_OUT_FIELD_NUMBER: _ClassVar[int]
     DROPPED_FIELD_NUMBER: _ClassVar[int]
@@ -494,6 +498,8 @@ class PortStatistics(_message.Message):
     FRAMES_OUT_FIELD_NUMBER: _ClassVar[int]
     INTERFACE_FIELD_NUMBER: _ClassVar[int]
     PORT_FIELD_NUMBER: _ClassVar[int]
+    QUEUES_FIELD_NUMBER: _ClassVar[int]
+    RATE_FIELD_NUMBER: _ClassVar[int]
     UP_FIELD_NUMBER: _ClassVar[int]
     bytes_in: int
     bytes_out: int
@@ -502,8 +508,10 @@ class PortStatistics(_message.Message):
     frames_out: int
     interface: str
     port: int
+    queues: _containers.RepeatedCompositeFieldContainer[QueueSettings]
+    rate: int
     up: bool
-    def __init__(self, port: _Optional[int] = ..., interface: _Optional[str] = ..., up: bool = ..., frames_in: _Optional[int] = ..., bytes_in: _Optional[int] = ..., frames_out: _Optional[int] = ..., bytes_out: _Optional[int] = ..., dropped: _Optional[int] = ...) -> None: ...
+    def __init__(self, port: _Optional[int] = ..., interface: _Optional[str] = ..., up: bool = ..., frames_in: _Optional[int] = ..., bytes_in: _Optional[int] = ..., frames_out: _Optional[int] = ..., bytes_out: _Optional[int] = ..., dropped: _Optional[int] = ..., rate: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[QueueSettings, _Mapping]]] = ...) -> None: ...
 
 class PrepareRequest(_message.Message):
     __slots__ = ["config", "lease", "version"]
@@ -545,9 +553,20 @@ class QueuePairState(_message.Message):
     state: str
     def __init__(self, index: _Optional[int] = ..., server: _Optional[str] = ..., number: _Optional[int] = ..., state: _Optional[str] = ..., restores: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
+class QueueSettings(_message.Message):
+    __slots__ = ["limit", "priority", "queue"]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    priority: int
+    queue: int
+    def __init__(self, queue: _Optional[int] = ..., limit: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
+
 class RdmaServer(_message.Message):
-    __slots__ = ["address", "mtu", "name", "port", "queue_bytes", "queue_pairs", "rate", "region", "spare"]
+    __slots__ = ["address", "first_queue_bytes", "mtu", "name", "port", "queue_bytes", "queue_pairs", "rate", "region", "spare"]
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_QUEUE_BYTES_FIELD_NUMBER: _ClassVar[int]
     MTU_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PORT_FIELD_NUMBER: _ClassVar[int]
@@ -557,6 +576,7 @@ class RdmaServer(_message.Message):
     REGION_FIELD_NUMBER: _ClassVar[int]
     SPARE_FIELD_NUMBER: _ClassVar[int]
     address: str
+    first_queue_bytes: int
     mtu: int
     name: str
     port: int
@@ -565,7 +585,7 @@ class RdmaServer(_message.Message):
     rate: int
     region: int
     spare: int
-    def __init__(self, name: _Optional[str] = ..., address: _Optional[str] = ..., port: _Optional[int] = ..., rate: _Optional[int] = ..., spare: _Optional[int] = ..., queue_pairs: _Optional[int] = ..., region: _Optional[int] = ..., mtu: _Optional[int] = ..., queue_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., address: _Optional[str] = ..., port: _Optional[int] = ..., rate: _Optional[int] = ..., spare: _Optional[int] = ..., queue_pairs: _Optional[int] = ..., region: _Optional[int] = ..., mtu: _Optional[int] = ..., queue_bytes: _Optional[int] = ..., first_queue_bytes: _Optional[int] = ...) -> None: ...
 
 class ReadRequest(_message.Message):
     __slots__ = ["counter_counts", "counters", "counts", "registers"]
@@ -682,16 +702,18 @@ class SwitchDescription(_message.Message):
     def __init__(self, challenge: _Optional[bytes] = ..., boot: _Optional[int] = ..., program: _Optional[str] = ..., model: _Optional[str] = ...) -> None: ...
 
 class SwitchStatistics(_message.Message):
-    __slots__ = ["boot", "drops", "ports", "time"]
+    __slots__ = ["boot", "cell", "drops", "ports", "time"]
     BOOT_FIELD_NUMBER: _ClassVar[int]
+    CELL_FIELD_NUMBER: _ClassVar[int]
     DROPS_FIELD_NUMBER: _ClassVar[int]
     PORTS_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     boot: int
+    cell: int
     drops: _containers.RepeatedCompositeFieldContainer[Counter]
     ports: _containers.RepeatedCompositeFieldContainer[PortStatistics]
     time: int
-    def __init__(self, boot: _Optional[int] = ..., ports: _Optional[_Iterable[_Union[PortStatistics, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., time: _Optional[int] = ...) -> None: ...
+    def __init__(self, boot: _Optional[int] = ..., ports: _Optional[_Iterable[_Union[PortStatistics, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., time: _Optional[int] = ..., cell: _Optional[int] = ...) -> None: ...
 
 class Tls(_message.Message):
     __slots__ = ["authority", "certificate", "key"]

@@ -7,7 +7,7 @@ integers; rates bit/s, sizes bytes, times ns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
@@ -74,14 +74,26 @@ class SetGroup:
 
 @dataclass(frozen=True)
 class SetPort:
+    """What may wait for it, in bytes of whole cells: in its queue, and in the one that is served before it. It never
+    pauses, nor do its neighbours pause it: the plan's times are those of queues that always drain."""
+
     port: int
     role: int
     index: int
     rate: int = 0  # 0: no limit
-    queue_bytes: int = 0
+    queue_bytes: int = 0  # 0: as the switch has it
     append_icrc: bool = False
     loopback: bool = False
     loop_time: int = 0
+    first_queue_bytes: int = 0  # 0: as the switch has it
+
+
+@dataclass(frozen=True)
+class SetBuffer:
+    """Of the packet buffer: what all queues together may hold, and of that what the mirror's copies may."""
+
+    bytes: int
+    mirrored: int
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ class SetGenerator:
 
 
 # Evaluated when the module is loaded, so in the older form.
-Update = Union[Put, Remove, Clear, SetRegister, SetMeter, SetMirror, SetGroup, SetPort, SetGenerator]
+Update = Union[Put, Remove, Clear, SetRegister, SetMeter, SetMirror, SetGroup, SetPort, SetBuffer, SetGenerator]
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,36 @@ class PortReading:
     drops: tuple[tuple[str, int], ...] = ()
 
 
+QUEUE, FIRST_QUEUE = 0, 7  # of each port, as the program has them: of all frames, and of those that overtake them
+
+
+@dataclass(frozen=True)
+class QueueTraffic:
+    """`limit`: bytes that it may hold, None: there is none. Of two queues, that of higher priority is always first."""
+
+    limit: int | None
+    priority: int
+
+
+@dataclass(frozen=True)
+class PortTraffic:
+    """`rate`: bit/s, 0: no limit, None: the switch cannot say. `held_up`: in words, what else keeps frames waiting."""
+
+    port: int
+    rate: int | None
+    held_up: tuple[str, ...]
+    queues: Mapping[int, QueueTraffic]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """How a traffic manager is set. `cell`: bytes; `buffer`: as SetBuffer has it, None: as much as there is."""
+
+    cell: int
+    buffer: SetBuffer | None
+    ports: tuple[PortTraffic, ...]
+
+
 @dataclass(frozen=True)
 class Counts:
     packets: tuple[int, ...]
@@ -150,6 +192,10 @@ class SwitchDriver(ABC):
 
     @abstractmethod
     async def read_ports(self) -> PortReading: ...
+
+    @abstractmethod
+    async def read_traffic(self, ports: Sequence[int]) -> Traffic:
+        """As the switch has it, not as it was told: Refused if it cannot say."""
 
     @abstractmethod
     async def close(self) -> None: ...

@@ -13,8 +13,11 @@ from polysome_controller.driver import (
     Named,
     PortCount,
     PortReading,
+    PortTraffic,
     Put,
+    QueueTraffic,
     Remove,
+    SetBuffer,
     SetGenerator,
     SetGroup,
     SetMeter,
@@ -22,6 +25,7 @@ from polysome_controller.driver import (
     SetPort,
     SetRegister,
     SwitchDriver,
+    Traffic,
     Update,
 )
 from polysome_controller.errors import Refused
@@ -76,7 +80,8 @@ class SoftSwitch(SwitchDriver):
         return Identity(answer.boot, answer.program)
 
     async def write(self, boot: int, updates: Sequence[Update]) -> None:
-        request = pb.WriteRequest(boot=boot, updates=[message(u) for u in updates])
+        # There is no buffer to be set: it has what memory there is.
+        request = pb.WriteRequest(boot=boot, updates=[message(u) for u in updates if not isinstance(u, SetBuffer)])
         await self._peer.change("Write", request, self._deadline + len(updates) * PER_UPDATE)
 
     async def read_register(self, register: str, first: int, count: int) -> tuple[int, ...]:
@@ -101,6 +106,17 @@ class SoftSwitch(SwitchDriver):
             PortCount(p.port, p.up, p.frames_in, p.bytes_in, p.frames_out, p.bytes_out, p.dropped) for p in answer.ports
         )
         return PortReading(ports, tuple((d.name, d.value) for d in answer.drops))
+
+    async def read_traffic(self, ports: Sequence[int]) -> Traffic:
+        answer: pb.SwitchStatistics = await self._peer.call("Statistics", pb.Nothing())
+        found = tuple(
+            PortTraffic(
+                port.port, port.rate, (), {q.queue: QueueTraffic(q.limit or None, q.priority) for q in port.queues}
+            )
+            for port in answer.ports
+            if port.port in ports
+        )
+        return Traffic(answer.cell, None, found)
 
     async def close(self) -> None:
         await self._peer.close()

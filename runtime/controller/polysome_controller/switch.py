@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from polysome_controller import program
+from polysome_controller import program, traffic
 from polysome_controller.context import Context
 from polysome_controller.driver import Identity, SwitchDriver, Update
 from polysome_controller.errors import PartError, Refused
@@ -50,6 +50,7 @@ class Switch:
         else:
             await self._write_again(identity.boot)
         if identity.boot != self.boot:
+            await self._check_traffic()
             self.boot = identity.boot
             self._context.journal.info("switch", f"run {identity.boot:x} is filled already: taken over as it is")
             self._ready(False)
@@ -98,6 +99,7 @@ class Switch:
         everything = list(range(len(context.layout.buckets)))
         updates = context.tables.everything(context.active, context.placed(everything), context.fallback)
         await self.driver.write(identity.boot, [*updates, *self._nf_stations()])
+        await self._check_traffic()
         state.switch_boot, state.filled_for, state.unsure = identity.boot, context.fingerprint, False
         for pair in state.pairs:
             pair.numbers = []
@@ -107,6 +109,13 @@ class Switch:
         self.boot = identity.boot
         context.journal.info("switch", f"run {identity.boot:x} is filled: {len(updates)} updates")
         self._ready(True)
+
+    async def _check_traffic(self) -> None:
+        """Before a queue pair comes up: what the plan counts on is read back."""
+        tables = self._context.tables
+        wanted = tables.ports()
+        found = await self.driver.read_traffic([port.port for port in wanted])
+        traffic.check(tables.buffer(), wanted, found, self._context.config.queue_cell)
 
     def _nf_stations(self) -> list[Update]:
         updates: list[Update] = []

@@ -8,6 +8,7 @@ from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.driver import (
     Clear,
+    SetBuffer,
     SetGenerator,
     SetGroup,
     SetMeter,
@@ -41,7 +42,8 @@ class Tables:
         for pair in range(len(self._layout.server_of)):
             updates += program.up(pair, False)
         updates += [Clear(table) for table in program.TABLES]
-        updates += self._ports() + self._mirrors() + self._verdicts()
+        updates += [self.buffer(), *self.ports()]
+        updates += self._mirrors() + self._verdicts()
         updates += [program.station(mac_number(s.mac), s.port) for s in self._config.stations]
         for pair, server in enumerate(self._layout.server_of):
             updates.append(program.server_port(pair, self._server_ports[server]))
@@ -68,17 +70,25 @@ class Tables:
             return []
         return [SetMeter(program.FALLBACK, 0, rate, self._config.fallback_burst)]
 
-    def _ports(self) -> list[Update]:
-        config, ports = self._config, list[Update]()
+    def ports(self) -> list[SetPort]:
+        config, ports = self._config, list[SetPort]()
         for index, traffic in enumerate(config.traffic):
             ports += [SetPort(p, ROLE_TRAFFIC, index, traffic.rate, traffic.queue_bytes) for p in traffic.ports]
         ports += [SetPort(s.port, ROLE_NF, i, s.rate, s.queue_bytes) for i, s in enumerate(config.nf_servers)]
         for i, s in enumerate(config.rdma_servers):
-            ports.append(SetPort(s.port, ROLE_SERVER, i, s.rate, s.queue_bytes, append_icrc=True))
+            first = s.first_queue_bytes
+            ports.append(
+                SetPort(s.port, ROLE_SERVER, i, s.rate, s.queue_bytes, append_icrc=True, first_queue_bytes=first)
+            )
         for p in config.fixed_ports:
             port = SetPort(p.port, p.role, p.index, p.rate, p.queue_bytes, p.append_icrc, p.loopback, p.loop_time)
             ports.append(port)
         return ports
+
+    def buffer(self) -> SetBuffer:
+        """The mirror's copies are those that go to NF servers."""
+        total = sum(port.queue_bytes + port.first_queue_bytes for port in self.ports())
+        return SetBuffer(total, sum(server.queue_bytes for server in self._config.nf_servers))
 
     def _session(self, nf: int, way: int) -> int:
         return 1 + nf * len(self._config.depths) + way - 1

@@ -58,6 +58,7 @@ class Loop final : public Requests {
     }
     void statistics(control::SwitchStatistics& response) override {
         response.set_time(clock_.now());
+        response.set_cell(Program::queue_cell);
         ports_.look();
         for (std::uint16_t port = 0; port < p4::ports; ++port) {
             if (!switch_.is_set(port) && !ports_.attached(port)) continue;
@@ -66,6 +67,7 @@ class Loop final : public Requests {
             std::uint64_t full = 0;
             for (unsigned queue = 0; queue < p4::queues; ++queue) full += switch_.queue(port, queue).dropped;
             of_port.set_dropped(of_port.dropped() + full);
+            settings(switch_.config(port), of_port);
         }
         drops(response);
     }
@@ -109,6 +111,16 @@ class Loop final : public Requests {
         switch_.advance(now, [&](std::uint16_t port, std::span<const std::uint8_t> frame, Time, std::uint64_t) {
             ports_.transmit(port, frame);
         });
+    }
+
+    static void settings(const p4::PortConfig& config, control::PortStatistics& of_port) {
+        of_port.set_rate(config.rate);
+        for (unsigned queue = 0; queue < p4::queues; ++queue) {
+            control::QueueSettings& settings = *of_port.add_queues();
+            settings.set_queue(queue);
+            settings.set_limit(config.limit(queue));
+            settings.set_priority(queue);
+        }
     }
 
     void drops(control::SwitchStatistics& response) const {

@@ -131,6 +131,7 @@ class Change {
         p4::PortConfig config;
         config.rate = port.rate();
         if (port.queue_bytes() != 0) config.queue_bytes = port.queue_bytes();
+        config.first_queue_bytes = port.first_queue_bytes();
         config.metadata =
             p4::port_metadata(static_cast<p4::PortRole>(port.role()), narrow<std::uint8_t>(port.index(), "port index"));
         config.append_icrc = port.append_icrc();

@@ -78,6 +78,18 @@ def test_counters_are_read_beside_registers(site: Site) -> None:
     assert sum(answer.counters[0].packets) == 1 and len(answer.counters[0].bytes) == 2048
 
 
+def test_queues_are_set_and_read_back(site: Site) -> None:
+    """Limits are of each queue, and the higher a queue's number, the earlier it is served."""
+    site.controller.write(pb.Update(port=pb.Port(port=2, rate=10**9, queue_bytes=8000, first_queue_bytes=160)))
+    found = site.controller.port(2)
+    assert found.rate == 10**9 and site.controller.statistics().cell == 80
+    limits = {queue.queue: queue.limit for queue in found.queues}
+    assert limits == {**dict.fromkeys(range(7), 8000), 7: 160}
+    assert [queue.priority for queue in found.queues] == list(range(8))
+    site.controller.write(pb.Update(port=pb.Port(port=2, queue_bytes=16_000)))
+    assert {queue.limit for queue in site.controller.port(2).queues} == {16_000}
+
+
 @pytest.mark.parametrize(
     ("request_", "why"),
     [

@@ -106,8 +106,8 @@ def test_a_port_sends_no_faster_than_its_rate(site: Site) -> None:
 
 
 def test_a_full_queue_drops_its_tail(site: Site) -> None:
-    """Room for 5 frames behind the one on the wire, which takes 8 ms."""
-    site.controller.write(site.station(B, 2), pb.Update(port=pb.Port(port=2, rate=1_000_000, queue_bytes=5000)))
+    """Room for 5 frames behind the one on the wire, which takes 8 ms: one of 1000 bytes is 13 cells of 80."""
+    site.controller.write(site.station(B, 2), pb.Update(port=pb.Port(port=2, rate=1_000_000, queue_bytes=5 * 13 * 80)))
     sent = [frame(B, 1000, bytes([0x90, i])) for i in range(40)]
     for one in sent:
         site.wires[1].send(one)

@@ -16,7 +16,7 @@ MOST_ROWS = 5  # of a table, that are shown
 _DERIVED = {"program_hash": "the switch's program is another one", "nf_hash": "the NF is another one"}
 _UNITS = {
     "bit/s": ("rate", "spare", "fallback_rate"),
-    "bytes": ("region", "queue_bytes", "fallback_burst"),
+    "bytes": ("region", "queue_bytes", "first_queue_bytes", "fallback_burst"),
     "ns": ("timeout", "sweep", "longest_queueing", "loop_time", "load", "health", "deadline"),
 }
 

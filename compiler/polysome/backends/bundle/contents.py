@@ -89,6 +89,7 @@ def _values(design: Design) -> dict[str, Any]:
         "architecture": limits(design.site.switch).arch,
         "p4": f"{namespace(design.program)}.p4",
         "machines": machines(design),
+        "queues": design.plan.queues,
         "nf_hosts": sorted({nf_host(server) for server in design.site.nf_servers}),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polysome.backends.bundle.inputs import Inputs
-from polysome.plan.groups import groups, traffic_rows
+from polysome.plan.groups import groups, queue_group, traffic_rows
 from polysome.plan.model import Link
 from polysome.plan.numbers import binary
 
@@ -26,7 +26,7 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
         "written": inputs.about["written"],
         "params": inputs.about["params"],
         "config": {name: len(rows) for name, rows in inputs.rows.items()},
-        "sizes": groups(plan.parking) if plan.parking is not None else [],
+        "sizes": [*(groups(plan.parking) if plan.parking is not None else []), queue_group(plan.queues)],
         "shared": traffic_rows(plan),
         "servers": [
             ("cores in use", plan.cores),

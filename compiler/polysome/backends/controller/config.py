@@ -54,6 +54,7 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "fallback_rate": design.plan.whole_rate.value,
         "fallback_burst": FALLBACK_BURST,
         "sweep": 0 if parking is None else parking.sweep.value * len(design.queue_pairs),
+        "queue_cell": site.switch.cell_bytes,
         "longest_queueing": 0 if parking is None else parking.queueing.value,
         "timeout": 0 if parking is None else parking.timeout.value,
         "polling": _polling(design),
@@ -93,7 +94,7 @@ def dots(ip: int) -> str:
 def _traffic(design: Design) -> list[dict[str, Any]]:
     site = design.site
     return [
-        {"name": name, "ports": list(ports), "rate": site.traffic_rate, "queue_bytes": site.switch.queue_limit_bytes}
+        {"name": name, "ports": list(ports), "rate": site.traffic_rate, "queue_bytes": design.plan.queues.limit.value}
         for name, ports in zip(design.program.ports, site.traffic, strict=True)
     ]
 
@@ -106,7 +107,7 @@ def _nf_servers(design: Design) -> list[dict[str, Any]]:
             "address": f"{server.address}:{server.control_port}",
             "port": server.port,
             "rate": site.rate_to(server),
-            "queue_bytes": site.switch.queue_limit_bytes,
+            "queue_bytes": design.plan.queues.limit.value,
         }
         for server in site.nf_servers
     ]
@@ -126,25 +127,26 @@ def _rdma_servers(design: Design) -> list[dict[str, Any]]:
             "queue_pairs": counts.get(server.name, 0),
             "region": design.sizes.cells * design.sizes.cell if server.name in counts else 0,
             "mtu": parking.path_mtu.value if parking is not None else 0,
-            "queue_bytes": site.switch.queue_limit_bytes,
+            "queue_bytes": design.plan.queues.limit.value,
+            "first_queue_bytes": design.plan.queues.first.value if server.name in counts else 0,
         }
         for server in site.rdma_servers
     ]
 
 
 def _fixed_ports(design: Design) -> list[dict[str, Any]]:
-    site, chip = design.site, design.site.switch
+    site, chip, limit = design.site, design.site.switch, design.plan.queues.limit.value
     around = {
         "port": design.addresses.recirculation_port,
         "rate": chip.port_rate_bps,
-        "queue_bytes": chip.queue_limit_bytes,
+        "queue_bytes": limit,
         "role": RECIRCULATION,
         "loopback": True,
         "loop_time": chip.recirculation_ns,
     }
     if site.generator_port == around["port"]:
         return [around]
-    generator = {"port": site.generator_port, "queue_bytes": chip.queue_limit_bytes, "role": GENERATOR}
+    generator = {"port": site.generator_port, "queue_bytes": limit, "role": GENERATOR}
     return [around, generator]
 
 

@@ -42,7 +42,7 @@ class Run:
 def configure(design: Design, run: Run) -> abi.System:
     """Raises Unsupported for a set of ports that the switch's table has no room for."""
     site, sizes = design.site, design.sizes
-    queue = DEEP if run.deep else site.switch.queue_limit_bytes
+    queue = DEEP if run.deep else design.plan.queues.limit.value
     traffic = [_cable(ports[0], site.traffic_rate) for ports in site.traffic]
     servers = [_server(design, number) for number in range(len(site.rdma_servers))]
     depths = [way.depth(design.program.parser) for way in design.ways]

@@ -87,6 +87,7 @@ def limits(chip: Switch) -> ChipLimits:
         mirror_length_extra=fcs,
         mirror_cuts_header=chip.mirror_length_counts_header,
         mirror_cuts_fcs=chip.mirror_length_counts_fcs_bytes,
+        queue_cell=chip.cell_bytes,
         residual_zero_is_ones=chip.checksum_residual_zero_is_ones,
     )
 

@@ -88,6 +88,7 @@ class _Translation:
         yield f"    static constexpr bool mirror_cuts_header = {'true' if chip.mirror_cuts_header else 'false'};"
         yield f"    static constexpr std::uint32_t mirror_cuts_fcs = {chip.mirror_cuts_fcs};"
         yield f"    static constexpr std::uint16_t mirror_sessions = {chip.mirror_sessions};"
+        yield f"    static constexpr std::uint32_t queue_cell = {chip.queue_cell};"
         yield ""
         yield "    Program() {"
         for kind, objects in (

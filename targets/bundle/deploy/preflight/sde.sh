@@ -30,4 +30,13 @@ if [ -n "$client" ]; then
 else
     missing "${install:-\$SDE_INSTALL}/lib/python3.*/site-packages/tofino/bfrt_grpc/client.py" '' 'Build the SDE with its gRPC client (p4studio: bf-driver with grpc).'
 fi
+queues=
+for path in "$install"/share/bf_rt_shared/bf_rt_tm_*.json "$install"/share/bf_rt_shared/*/bf_rt_tm_*.json; do
+    [ -e "$path" ] && queues=$path
+done
+if [ -n "$queues" ]; then
+    ok 'tables of the traffic manager, by which queues get their limits'
+else
+    missing "${install:-\$SDE_INSTALL}/share/bf_rt_shared/bf_rt_tm_*.json" '' 'Tables by which queues get their limits: SDE 9.5 and newer have them.'
+fi
 exit 0
