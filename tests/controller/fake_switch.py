@@ -31,7 +31,7 @@ ACTIONS = {
     "Egress.servers": {"server": 3},
     "Egress.queue_pairs": {"remote": 1},
 }
-KEYS = {"Ingress.answers": 2, "Ingress.nf_links": 2}
+KEYS = {"Ingress.answers": 2, "Ingress.buckets": 2, "Ingress.nf_links": 2}
 Values = tuple[int, ...]
 
 
@@ -52,6 +52,7 @@ class FakeSwitch(FakePart):
         self.ports: dict[int, pb.PortStatistics] = {}
         self.drops: dict[str, int] = {}
         self.requests: list[pb.WriteRequest] = []
+        self.settings: dict[int, pb.Port] = {}  # what it does instead of what it is told
         self.slow = 0.0  # seconds between looking something up and answering
         self.restart()
 
@@ -116,7 +117,11 @@ class FakeSwitch(FakePart):
 
     async def Statistics(self, request: pb.Nothing, call: Any) -> pb.SwitchStatistics:
         drops = [pb.Counter(name=name, value=value) for name, value in self.drops.items()]
-        return pb.SwitchStatistics(boot=self.boot, ports=list(self.ports.values()), drops=drops)
+        ports = {number: pb.PortStatistics(port=number) for number in self.roles} | self.ports
+        for number, asked in self.roles.items():
+            told = self.settings.get(number, asked)
+            ports[number].role, ports[number].index, ports[number].append_icrc = told.role, told.index, told.append_icrc
+        return pb.SwitchStatistics(boot=self.boot, ports=list(ports.values()), drops=drops)
 
     def _do(self, update: pb.Update) -> None:
         what = update.WhichOneof("what")

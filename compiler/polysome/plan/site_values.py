@@ -185,6 +185,10 @@ Interface = Annotated[
         "`ip link` lists them; Linux allows 15 characters.",
     ),
 ]
+Setting = Annotated[
+    str,
+    Form(r"\S[^\n]{0,199}", "setting", "It is the name of the setting as people know it, in one line of up to 200 characters."),
+]
 PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]"
 NfNic = Annotated[
     str,

@@ -68,6 +68,7 @@ class Switch:
     ports_per_pipe: int = _whole(1, 512)
     recirculation_port: int = _whole(0, 511)
     generator_port: int = _whole(0, 511)
+    cpu_port: int = _whole(0, 511)
     recirculation_ns: int = _whole(1)
     packet_buffer_bytes: int = _whole(1)
     queue_limit_bytes: int = _whole(2_000)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.bfrt_tables import PORTS_PER_PIPE_BITS, BfRtTables
-from polysome_controller.driver import Counts, Identity, PortReading, SwitchDriver, Update
+from polysome_controller.driver import Counts, Identity, PortReading, PortSetting, SwitchDriver, Update
 from polysome_controller.errors import ConfigurationError, EnvironmentProblem, Refused, Unreachable
 from polysome_controller.layout import SECOND, SOFT_MODELS
 
@@ -69,6 +69,10 @@ class BfRtSwitch(SwitchDriver):
 
     async def read_ports(self) -> PortReading:
         return await self._call(lambda: PortReading(tuple(self._connected().port(port) for port in self._front)))
+
+    async def read_settings(self) -> tuple[PortSetting, ...]:
+        """Nothing: no table of the SDE's says whether a port appends ICRC; what proves queue pairs finds out."""
+        return ()
 
     async def close(self) -> None:
         future = asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)

@@ -117,6 +117,16 @@ class PortCount:
 
 
 @dataclass(frozen=True)
+class PortSetting:
+    """What SetPort has made of a port."""
+
+    port: int
+    role: int
+    index: int
+    append_icrc: bool
+
+
+@dataclass(frozen=True)
 class PortReading:
     """`drops`: frames by reason, beside those that ports count."""
 
@@ -150,6 +160,10 @@ class SwitchDriver(ABC):
 
     @abstractmethod
     async def read_ports(self) -> PortReading: ...
+
+    @abstractmethod
+    async def read_settings(self) -> tuple[PortSetting, ...]:
+        """Of all ports that are set; nothing from a switch that does not say."""
 
     @abstractmethod
     async def close(self) -> None: ...

@@ -13,6 +13,7 @@ from polysome_controller.driver import (
     Named,
     PortCount,
     PortReading,
+    PortSetting,
     Put,
     Remove,
     SetGenerator,
@@ -101,6 +102,10 @@ class SoftSwitch(SwitchDriver):
             PortCount(p.port, p.up, p.frames_in, p.bytes_in, p.frames_out, p.bytes_out, p.dropped) for p in answer.ports
         )
         return PortReading(ports, tuple((d.name, d.value) for d in answer.drops))
+
+    async def read_settings(self) -> tuple[PortSetting, ...]:
+        answer: pb.SwitchStatistics = await self._peer.call("Statistics", pb.Nothing())
+        return tuple(PortSetting(p.port, p.role, p.index, p.append_icrc) for p in answer.ports)
 
     async def close(self) -> None:
         await self._peer.close()

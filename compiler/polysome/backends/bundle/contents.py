@@ -13,7 +13,6 @@ from polysome.backends.bundle.machines import (
     USER,
     Machine,
     Places,
-    is_soft,
     machines,
     nf_host,
     switch_interface,
@@ -21,6 +20,7 @@ from polysome.backends.bundle.machines import (
 from polysome.backends.bundle.report import report_values
 from polysome.backends.controller.config import Places as ControllerPlaces
 from polysome.backends.controller.config import controller_config, tls
+from polysome.backends.controller.probes import probes
 from polysome.backends.folder import contents as nf_contents
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.rdma.config import agent_config
@@ -83,7 +83,7 @@ def _values(design: Design) -> dict[str, Any]:
         "ports": design.program.ports,
         "places": Places(design.program.name),
         "user": USER,
-        "soft": is_soft(design),
+        "soft": design.site.soft,
         "switch_model": chip,
         "chip": "tofino2" if limits(design.site.switch).arch == "t2na" else "tofino",
         "architecture": limits(design.site.switch).arch,
@@ -114,7 +114,8 @@ def _soft_config(design: Design, places: Places) -> dict[str, Any]:
     """The message SwitchConfig: the interface `portN` of the switch's machine is the program's port N."""
     site = design.site
     servers = [server.port for server in (*site.nf_servers, *site.rdma_servers)]
-    ports = sorted(port for ports in (*site.traffic, servers) for port in ports)
+    own = [site.cpu_port] if probes(design) else []
+    ports = sorted(port for ports in (*site.traffic, servers, own) for port in ports)
     return {
         "ports": [{"port": port, "interface": switch_interface(port)} for port in ports],
         "listen": f"{site.address}:{site.control_port}",

@@ -15,7 +15,6 @@ from polysome.plan.site import NfServer, RdmaServer
 from polysome.plan.site_values import PCI
 
 USER = "polysome"  # whom programs become that need root only at their start
-SOFT_SWITCHES = ("software", "linux")  # models that are a program
 HUGE_PAGE = 2 << 20
 NF_HUGE_PAGES = 512  # 1 GiB: what DPDK's pools of packets take, with room
 ROCE = 96  # bytes that Linux takes off an interface's MTU before it looks for a path MTU (iboe_get_mtu)
@@ -64,11 +63,6 @@ class Machine:
         return "".join(f"{name}={shlex.quote(value)}\n" for name, value in self.variables.items()).encode()
 
 
-def is_soft(design: Design) -> bool:
-    """Is the switch a program?"""
-    return design.site.switch.name in SOFT_SWITCHES
-
-
 def nf_host(server: NfServer) -> str:
     """How the NF gets its frames: a PCI address means DPDK."""
     return "dpdk" if re.fullmatch(PCI, server.device or "") else "af_packet"
@@ -88,7 +82,7 @@ def machines(design: Design) -> tuple[Machine, ...]:
 
 def _switch(design: Design) -> Machine:
     site = design.site
-    soft = is_soft(design)
+    soft = site.soft
     ends = [site.controller.metrics, site.controller.listen]
     ports = ([str(site.control_port)] if soft else []) + [end.rpartition(":")[2] for end in ends if end]
     variables = {

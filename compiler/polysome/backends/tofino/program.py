@@ -111,6 +111,7 @@ def tofino_program(
         "longest": frames.most_written(sizes.cell) + 4,
         "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
         "guarded": _guarded(ways, parser),
+        "probed": bool(ways) and _guarded(ways, parser) is not None,
         "hashes": _hashes(ways, parser),
         "lengths": _lengths(ways, parser),
         "ways": len(ways),
@@ -118,7 +119,7 @@ def tofino_program(
         "nf_link_entries": 256,
         "verdict_entries": 512,
         "station_entries": 1024,
-        "nf_ports": sizes.nf_ports,
+        "nf_ports": sizes.nf_ports + 1,  # and the controller's
         "server_ports": sizes.server_ports,
         "address_high": _address_high(sizes),
         "part_sizes": sorted({size for _, size in parts}),

@@ -44,6 +44,7 @@ class Role(IntEnum):
     server = 3
     recirculation = 4
     generator = 5
+    controller = 6
 
 
 class Sent(NamedTuple):
