@@ -50,8 +50,8 @@ def explain(fault: Fault, pair: int, server: pb.RdmaServer, bring_up: pb.BringUp
 
 def _refused(server: pb.RdmaServer, bring_up: pb.BringUp, counted: Counted) -> str:
     """What the server's agent counted against the requests."""
-    for name, value in counted.server.items():
-        said = f"{server.name} counted {value} ({name})"
+    for name in counted.server:
+        said = f"{server.name} counts them as {name}"
         if name in ("dropped_truncated", "dropped_bad_length"):
             return (
                 f"the requests lack their four bytes of ICRC: {said}; the switch must append them: setting "

@@ -18,7 +18,7 @@ from polysome.plan.site import CPU_INTERFACE
 FALLBACK_BURST = 262_144  # bytes of whole packets that find no queue pair, at once
 DEADLINE = 1_000_000_000  # ns for an answer of a part
 MISSES = 3  # answers that a part may miss before it counts as down
-SOFT_NAME = "the soft switch"
+SOFT_ICRC = "append_icrc"  # of a port of the soft switch (control.proto)
 RECIRCULATION, GENERATOR = 4, 5  # roles of ports, as the program's parser knows them
 
 
@@ -157,14 +157,13 @@ def _bring_up(design: Design) -> dict[str, Any]:
     site, found = design.site, probes(design)
     if not found:
         return {}
-    soft = f"append_icrc of {SOFT_NAME}"
     return {
         "bring_up": {
             "port": site.cpu_port,
             "interface": site.cpu_interface or CPU_INTERFACE,
             "rate": site.port_rate,
             "queue_bytes": site.switch.queue_limit_bytes,
-            "icrc": site.icrc or soft,
+            "icrc": site.icrc or SOFT_ICRC,
             "nic_icrc": site.nic_icrc or "",
             "probes": found,
         }
