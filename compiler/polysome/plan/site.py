@@ -15,6 +15,7 @@ from polysome.syntax.spans import Source, Span
 MTU = 1500  # bytes of a network packet, where a site says nothing
 SOFT = "soft"  # the `nic` of a server whose RDMA requests a program answers
 SOFT_SWITCHES = ("software", "linux")  # models that are a program
+SOFT_ICRC = "append_icrc"  # of their ports (control.proto)
 CPU_INTERFACE = "polysome-cpu"  # of the machine of such a switch, where the site names none
 
 

@@ -241,6 +241,8 @@ def _uses(site: Site, root: Item, names: Sequence[str]) -> Iterable[tuple[int, s
         places = item.value if isinstance(item.value, list) else [item]
         for port, where in zip(ports, places, strict=True):
             yield port, f"`{name}`", where.span
+    if site.cpu_port_given is not None:
+        yield site.cpu_port_given, "the controller", place(root, ("switch", "cpu_port"))
     groups: list[tuple[str, Sequence[Machine]]] = [("nf_servers", site.nf_servers), ("rdma_servers", site.rdma_servers)]
     for part, servers in groups:
         for n, server in enumerate(servers):

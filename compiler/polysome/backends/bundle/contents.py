@@ -26,7 +26,7 @@ from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.rdma.config import agent_config
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits
-from polysome.plan.site import NfServer
+from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
 
 RUNTIME = ("nf", "host", "switch", "rdma", "control")
 CONFIG_TEXT = "nf/config.json"  # what config.bin holds, for people and `polysome diff`
@@ -70,8 +70,21 @@ def about(inputs: Inputs, version: str) -> dict[str, Any]:
         "machines": {machine.name: machine.role for machine in machines(design)},
         "library": library_digests(design.program),
         "proof": inputs.proof,
+        "requires": _requires(design),
         **inputs.about,
     }
+
+
+def _requires(design: Design) -> dict[str, str]:
+    """What no part of the bundle can bring, and the controller proves (PROTOCOL.md, rules 13 and 14)."""
+    site = design.site
+    if not probes(design):
+        return {}
+    found = {
+        "icrc": site.icrc or SOFT_ICRC,
+        "controller": f"{site.cpu_interface or CPU_INTERFACE} at switch port {site.cpu_port}",
+    }
+    return found if site.soft else {**found, "nic_icrc": str(site.nic_icrc)}
 
 
 def _values(design: Design) -> dict[str, Any]:
@@ -87,6 +100,9 @@ def _values(design: Design) -> dict[str, Any]:
         "switch_model": chip,
         "chip": "tofino2" if limits(design.site.switch).arch == "t2na" else "tofino",
         "architecture": limits(design.site.switch).arch,
+        "site": design.site,
+        "proves": bool(probes(design)),
+        "cpu": design.site.cpu_interface or CPU_INTERFACE,
         "p4": f"{namespace(design.program)}.p4",
         "machines": machines(design),
         "nf_hosts": sorted({nf_host(server) for server in design.site.nf_servers}),

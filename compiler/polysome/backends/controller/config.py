@@ -13,12 +13,11 @@ from polysome.backends.system.design import Design
 from polysome.backends.system.library import p4_text
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
 from polysome.plan.kinds import mirror_length
-from polysome.plan.site import CPU_INTERFACE
+from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC
 
 FALLBACK_BURST = 262_144  # bytes of whole packets that find no queue pair, at once
 DEADLINE = 1_000_000_000  # ns for an answer of a part
 MISSES = 3  # answers that a part may miss before it counts as down
-SOFT_ICRC = "append_icrc"  # of a port of the soft switch (control.proto)
 RECIRCULATION, GENERATOR = 4, 5  # roles of ports, as the program's parser knows them
 
 

@@ -30,4 +30,10 @@ if [ -n "$client" ]; then
 else
     missing "${install:-\$SDE_INSTALL}/lib/python3.*/site-packages/tofino/bfrt_grpc/client.py" '' 'Build the SDE with its gRPC client (p4studio: bf-driver with grpc).'
 fi
+# No table of the SDE's says whether a port appends ICRC; the controller finds out (runtime/PROTOCOL.md, rule 14).
+if [ -n "${ICRC:-}" ]; then
+    warning "switch ports $ICRC_PORTS must append ICRC by the setting '$ICRC', and no driver tells whether they do" '' \
+        "Set it before the controller starts; without it, no queue pair comes up, and polysome status says so."
+    ok "the controller proves it by $CPU_INTERFACE, at switch port $CPU_PORT"
+fi
 exit 0
