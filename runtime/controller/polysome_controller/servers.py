@@ -260,6 +260,7 @@ class Server:
         if faults:
             raise NotProved(next(iter(faults.values())))
         self._unproved = ""
+        self._tell("")
 
     # ---------------------------------------------------------------- proving
 
