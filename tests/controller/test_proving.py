@@ -145,7 +145,10 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "a NIC that checks": (counts("dropped_bad_icrc"), "the NIC must accept any: setting `the NIC's`"),
     "a ConnectX that checks": (counts("rx_icrc_encapsulated"), "the NIC must accept any"),
     "a smaller path MTU": (counts("nak_invalid_request"), "its path MTU must be the program's"),
-    "nobody says why": (wrong(lambda packet: None), "setting `the ASIC's`), and the NIC accept any (setting `the NIC's`)"),
+    "nobody says why": (
+        wrong(lambda packet: None),
+        "setting `the ASIC's`), and the NIC accept any (setting `the NIC's`)",
+    ),
     "a smaller MTU of a link": (
         wrong(lambda packet: None if len(packet) > 1400 else packet + bytes(4)),
         "needs an MTU of 1568 B",

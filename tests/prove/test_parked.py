@@ -360,7 +360,12 @@ FAULTS |= {
     "probes by their order class": ([("md.port.role == ROLE_CONTROLLER", "md.port.role == 7")], "probes", ""),
     "probes by their target": ([("bucket = hdr.ethernet.src[", "bucket = hdr.ethernet.dst[")], "probes", "its source"),
     "traffic where probes are parked": (
-        [("            md.port.role: exact;\n            bucket", "            md.port.unused: exact;\n            bucket")],
+        [
+            (
+                "            md.port.role: exact;\n            bucket",
+                "            md.port.unused: exact;\n            bucket",
+            )
+        ],
         "probes",
         "alone",
     ),

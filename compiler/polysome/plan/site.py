@@ -96,8 +96,8 @@ class Site:
     """`traffic`: the device ports of each logical port of the spec. Rates bit/s, sizes bytes, `hold` ns or None.
 
     `address` and `control_port` are of the switch's management port. `queue_pairs`: of each RDMA server, None: as the
-    load takes. `cpu_interface`: of the switch's machine, at its port `cpu_port`. `icrc`, `nic_icrc`: what has the switch
-    append ICRC, and the NICs accept any, as the site calls it. `span`: the table `[switch]` of the site file.
+    load takes. `cpu_interface`: of the switch's machine, at its port `cpu_port`. `icrc`, `nic_icrc`: what has the
+    switch append ICRC, and the NICs accept any, as the site calls it. `span`: the table `[switch]` of the site file.
     """
 
     name: str

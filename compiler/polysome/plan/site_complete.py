@@ -16,8 +16,8 @@ _EXAMPLES = {
 }
 _DEVICES = "A plan does without, but each machine's part is told where the others are, and which device is its own."
 _SETTINGS = (
-    "No P4 program can append the ICRC that memory servers ask for. `icrc` names the setting of the switch's ports that "
-    "does, `nic_icrc` that of the servers' NICs to accept any; the controller proves both by `cpu_interface`."
+    "No P4 program can append the ICRC that memory servers ask for. `icrc` names the setting of the switch's ports "
+    "that does, `nic_icrc` that of the servers' NICs to accept any; the controller proves both by `cpu_interface`."
 )
 
 
@@ -45,9 +45,7 @@ def _lacks(server: Machine) -> list[str]:
     return [name for name, value in needed.items() if value is None]
 
 
-def _table(
-    title: str, lacks: list[str], nic: str, span: Span | None, report: Report, why: str = _DEVICES
-) -> None:
+def _table(title: str, lacks: list[str], nic: str, span: Span | None, report: Report, why: str = _DEVICES) -> None:
     if not lacks:
         return
     example = {**_EXAMPLES, "nic": nic}[lacks[0]]

@@ -187,7 +187,11 @@ Interface = Annotated[
 ]
 Setting = Annotated[
     str,
-    Form(r"\S[^\n]{0,199}", "setting", "It is the name of the setting as people know it, in one line of up to 200 characters."),
+    Form(
+        r"\S[^\n]{0,199}",
+        "setting",
+        "It is the name of the setting as people know it, in one line of up to 200 characters.",
+    ),
 ]
 PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]"
 NfNic = Annotated[

@@ -1,7 +1,7 @@
 """What proves queue pairs is the controller's alone (PROTOCOL.md, rule 14).
 
-Its probes are parked on the queue pair that their source names, whatever the switch knows of that one. No table is asked
-for a packet of traffic as it is for a probe, and no frame of the NF goes to the controller.
+Its probes are parked on the queue pair that their source names, whatever the switch knows of that one. No table is
+asked for a packet of traffic as it is for a probe, and no frame of the NF goes to the controller.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def probes(seen: Traffic) -> Iterator[Result]:
 
 def _buckets(p4: pr.Program) -> set[str]:
     """The tables that say where a packet is parked."""
-    says = {name for name, action in p4.actions.items() if QUEUE_PAIRS <= {place.path[0] for place in action.params}}
+    says = {name for name, action in p4.actions.items() if {place.path[0] for place in action.params} >= QUEUE_PAIRS}
     return {name for name, table in p4.tables.items() if says & set(table.actions)}
 
 
@@ -62,9 +62,7 @@ def _walked(case: Case) -> Iterator[Passed]:
     known = (case.bits(8 * (ETHERNET - 2), 16) != ETHER_TYPE, smt.UGE(case.frame.length, ETHERNET))
     onward = Onward(case.p4, case.p4.ingress, assumptions=known)
     metadata = port_metadata(case.p4, CONTROLLER, smt.BitVec("controllers", 8))
-    walked = paths(
-        *(case.p4, case.p4.ingress, Window(case.frame)), name="probe.", metadata=metadata, assumptions=known
-    )
+    walked = paths(*(case.p4, case.p4.ingress, Window(case.frame)), name="probe.", metadata=metadata, assumptions=known)
     return (passed for path in walked for passed in onward.of(path))
 
 

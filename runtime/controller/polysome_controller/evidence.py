@@ -16,8 +16,8 @@ ETHERNET = 14
 
 @dataclass(frozen=True)
 class Counted:
-    """What rose while the probes were out. `switch`: events of the queue pair, "egress.write"; `server`: counters of its
-    agent."""
+    """What rose while the probes were out. `switch`: events of the queue pair, "egress.write"; `server`: counters of
+    its agent."""
 
     switch: Mapping[str, int]
     server: Mapping[str, int]
@@ -58,7 +58,7 @@ def _refused(server: pb.RdmaServer, bring_up: pb.BringUp, counted: Counted) -> s
                 f"`{bring_up.icrc}` of switch port {server.port}"
             )
         if "icrc" in name:
-            return f"their ICRC is refused: {said}; the NIC must accept any: setting `{bring_up.nic_icrc or 'none is named'}`"
+            return f"their ICRC is refused: {said}; the NIC must accept any: setting `{_of_nic(bring_up)}`"
         if name.startswith("nak_") or name == "refused":
             return f"the requests are refused: {said}; its region, its key and its path MTU must be the program's"
     return ""
@@ -77,7 +77,11 @@ def _lost(fault: Fault, server: pb.RdmaServer, bring_up: pb.BringUp, counted: Co
             f"{server.port} and {server.name} needs an MTU of {needed} B or more"
         )
     return (
-        f"nothing came back of a WRITE of {length} B to {server.name} by switch port {server.port}, and nobody says why: "
-        f"the switch must append four bytes of ICRC there (setting `{bring_up.icrc}`), and the NIC accept any "
-        f"(setting `{bring_up.nic_icrc or 'none is named'}`)"
+        f"nothing came back of a WRITE of {length} B to {server.name} by switch port {server.port}, and nobody says "
+        f"why: the switch must append four bytes of ICRC there (setting `{bring_up.icrc}`), and the NIC accept any "
+        f"(setting `{_of_nic(bring_up)}`)"
     )
+
+
+def _of_nic(bring_up: pb.BringUp) -> str:
+    return bring_up.nic_icrc or "none is named"

@@ -83,8 +83,8 @@ def _check_sizes(config: pb.ControllerConfig) -> None:
     sessions = (len(config.nf_servers) + bool(config.bring_up.probes)) * len(config.depths)
     if sessions > MOST_SESSIONS:
         raise ConfigurationError(
-            f"{len(config.nf_servers)} NF servers of {len(config.depths)} ways, and the controller, need {sessions} mirror sessions; the "
-            f"switch has {MOST_SESSIONS}: name fewer NF servers in the site file"
+            f"{len(config.nf_servers)} NF servers of {len(config.depths)} ways, and the controller, need {sessions} "
+            f"mirror sessions; the switch has {MOST_SESSIONS}: name fewer NF servers in the site file"
         )
     if not 1 <= config.queue_pair_bits <= 16 or config.buckets < 1:
         raise ConfigurationError("`queue_pair_bits` must be 1 to 16, `buckets` more than 0")

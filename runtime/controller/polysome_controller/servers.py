@@ -38,8 +38,8 @@ class _Counts:
 
 @dataclass
 class PairStatus:
-    """`state`: "up", "draining", "proving", "waiting"; `been_up`: ever, also when an earlier process had it; `restores`: how often
-    it came up again; `seen_up`: when it was up last (seconds), as far as this process knows."""
+    """`state`: "up", "draining", "proving", "waiting"; `been_up`: ever, also when an earlier process had it;
+    `restores`: how often it came up again; `seen_up`: when it was up last (seconds), as far as this process knows."""
 
     state: str = "waiting"
     been_up: bool = False

@@ -115,7 +115,10 @@ class Switch:
         for asked in updates:
             if not isinstance(asked, SetPort) or not settings:
                 continue
-            found, wanted = settings.get(asked.port), PortSetting(asked.port, asked.role, asked.index, asked.append_icrc)
+            found, wanted = (
+                settings.get(asked.port),
+                PortSetting(asked.port, asked.role, asked.index, asked.append_icrc),
+            )
             if found != wanted:
                 raise Refused(f"port {asked.port} is not as it was set: {found or 'nothing'}, not {wanted}")
 

@@ -89,8 +89,8 @@ class Tables:
         return ports
 
     def _probes(self) -> list[Update]:
-        """What comes from the controller's port, and only that, is parked on the queue pair that it names, and comes back
-        there (rule 14)."""
+        """What comes from the controller's port, and only that, is parked on the queue pair that it names, and comes
+        back there (rule 14)."""
         own, ways = self._config.bring_up.port, len(self._config.depths)
         session = self._session(len(self._config.nf_servers), 0)
         updates: list[Update] = [

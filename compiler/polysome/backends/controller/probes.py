@@ -87,7 +87,7 @@ def _values(way: Way, step: Step, parser: ir.Parser, length: int) -> Iterator[tu
         asked[way.length_field[1]] = (length - way.length_plus,) * 2
     if step.options is not None:
         asked[step.options.field] = (step.options.least,) * 2
-    for key, (low, high) in asked.items():
+    for key, (low, _) in asked.items():
         if isinstance(key, Ahead):
             yield 8 * (step.offset + bytes_of(key, header).start) + key.first % 8, key.width, low
     for f, field in enumerate(header.fields):
