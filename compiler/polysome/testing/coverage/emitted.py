@@ -106,7 +106,7 @@ class Emitted:
 
     def _port(self, sent: Sent) -> int:
         """As the library's arrivals have it."""
-        switch = self.design.site.switch
+        site, switch = self.design.site, self.design.site.switch
         match sent.role:
             case Role.traffic:
                 return sent.number
@@ -118,6 +118,8 @@ class Emitted:
                 return AT_SWITCH | self.design.addresses.recirculation_port
             case Role.generator:
                 return AT_SWITCH | switch.generator_port
+            case Role.controller:
+                return AT_SWITCH | site.cpu_port
             case Role.plain:
                 return AT_SWITCH | self._unused()
 
@@ -126,7 +128,7 @@ class Emitted:
         site = self.design.site
         used = {port for ports in site.traffic for port in ports}
         used |= {server.port for server in (*site.nf_servers, *site.rdma_servers)}
-        used |= {self.design.addresses.recirculation_port, site.switch.generator_port}
+        used |= {self.design.addresses.recirculation_port, site.switch.generator_port, site.cpu_port}
         return next(port for port in range(512) if port not in used)
 
 
