@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from polysome.backends.system.design import Design
 from polysome.ir import program as ir
 from polysome.plan.branches import branches
-from polysome.plan.conditions import Ahead, Key, bytes_of
+from polysome.plan.conditions import Ahead, Key, bytes_of, width
 from polysome.plan.values import Range
 from polysome.plan.way import Step, Way
 
@@ -64,8 +65,8 @@ def headers(way: Way, parser: ir.Parser, length: int) -> bytes:
     size = way.header_bytes(parser)
     packet = bytearray(size)
     for step in way.steps:
-        for first, width, value in _values(way, step, parser, length):
-            _put(packet, first, width, value)
+        for first, bits, value in _values(way, step, parser, length):
+            _put(packet, first, bits, value)
     if way.steps[0].offset == 0:
         _put(packet, 0, 48, STATION)
     for step in way.steps:
@@ -77,12 +78,7 @@ def _values(way: Way, step: Step, parser: ir.Parser, length: int) -> Iterator[tu
     """Bits of the frame, and what they are: as the way asks, else what the protocol usually has."""
     header = parser.instances[step.instance].header
     asked: dict[Key, Range] = {c.field: (c.low, c.high) for c in step.conditions}
-    for branch in branches(parser, step.node, frozenset({step.target})):
-        if branch.target == step.target:
-            for key, (low, high) in branch.box:
-                at, to = asked.get(key, (low, high))
-                asked[key] = (max(low, at), min(high, to))
-            break
+    asked |= {key: (value, value) for key, value in _choice(parser, step, asked).items()}
     if way.length_field[0] == step.instance:
         asked[way.length_field[1]] = (length - way.length_plus,) * 2
     if step.options is not None:
@@ -95,6 +91,25 @@ def _values(way: Way, step: Step, parser: ir.Parser, length: int) -> Iterator[tu
         low, high = asked.get(f, (usual, usual))
         if field.width:
             yield 8 * step.offset + field.offset, field.width, min(max(usual, low), high)
+
+
+def _choice(parser: ir.Parser, step: Step, asked: dict[Key, Range]) -> dict[Key, int]:
+    """Values within what is asked that lead to the way's next node: no earlier branch takes them."""
+    choices = branches(parser, step.node, frozenset({step.target}))
+    ends: dict[Key, list[int]] = {}
+    for branch in choices:
+        for key, (low, high) in branch.box:
+            ends.setdefault(key, [0]).extend((low, high + 1, low - 1))
+    header = parser.instances[step.instance].header
+    allowed = {key: asked.get(key, (0, (1 << width(key, header)) - 1)) for key in ends}
+    tried = [
+        sorted({n for n in (*allowed[k], *found) if allowed[k][0] <= n <= allowed[k][1]}) for k, found in ends.items()
+    ]
+    for values in product(*tried):
+        chosen = dict(zip(ends, values, strict=True))
+        if next(b.target for b in choices if all(r[0] <= chosen[key] <= r[1] for key, r in b.box)) == step.target:
+            return chosen
+    raise AssertionError("a way goes on where a packet can")
 
 
 def _sum(packet: bytearray, step: Step, parser: ir.Parser) -> None:
@@ -110,11 +125,11 @@ def _sum(packet: bytearray, step: Step, parser: ir.Parser) -> None:
             _put(packet, 8 * step.offset + field.offset, 16, 0xFFFF - total)
 
 
-def _put(packet: bytearray, first: int, width: int, value: int) -> None:
+def _put(packet: bytearray, first: int, size: int, value: int) -> None:
     """Bits beyond the headers are anything."""
     whole, bits = int.from_bytes(packet, "big"), 8 * len(packet)
-    if first + width > bits:
+    if first + size > bits:
         return
-    shift = bits - first - width
-    mask = (1 << width) - 1 << shift
+    shift = bits - first - size
+    mask = (1 << size) - 1 << shift
     packet[:] = (whole & ~mask | value << shift).to_bytes(len(packet), "big")
