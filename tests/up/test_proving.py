@@ -67,13 +67,13 @@ def test_every_queue_pair_is_proved_and_a_smaller_mtu_is_named(made: Path, tmp_p
         proved = [(int(a), int(b)) for a, b in re.findall(r"pairs (\d+) to (\d+) are proved", up.log("controller"))]
         assert sum(last - first + 1 for first, last in proved) == len(status.queue_pairs)
         agent = up.pid("memory1")
-        ip("-n", f"ps-{NF}-memory1", "link", "set", "eth1", "mtu", "1000")
+        ip("-n", f"ps-{NF}-switch", "link", "set", "port40", "mtu", "1000")
         os.kill(agent, signal.SIGKILL)
         status = until(up, lambda s: any("needs an MTU of" in detail for detail in details(s)))
         own = [pair for pair in status.queue_pairs if pair.server == "memory1"]
         assert own and not any(pair.state == "up" for pair in own)
         assert all(pair.state == "up" for pair in status.queue_pairs if pair.server != "memory1")
-        ip("-n", f"ps-{NF}-memory1", "link", "set", "eth1", "mtu", "9000")
+        ip("-n", f"ps-{NF}-switch", "link", "set", "port40", "mtu", "9000")
         until(up, all_up)
 
 

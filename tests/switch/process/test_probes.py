@@ -13,7 +13,7 @@ NF_MAC, SWITCH_MAC = bytes.fromhex("020000000009"), bytes.fromhex("02706f6c7901"
 
 @pytest.fixture
 def probed(site: Site) -> Site:
-    """Port 1 is the controller's, 2 of traffic, 3 a server's. No queue pair is up; a probe's bucket 5 is queue pair 5."""
+    """Port 1 is the controller's, 2 of traffic, 3 a server's. No queue pair is up; a probe of queue pair 5 is known."""
     site.controller.write(
         pb.Update(port=pb.Port(port=1, role=6, index=255)),
         pb.Update(port=pb.Port(port=2, role=1)),
