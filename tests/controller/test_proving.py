@@ -115,6 +115,19 @@ def wrong(back: Callable[[bytes], bytes | None]) -> Fault:
     return fault
 
 
+def too_long(s: Site, wire: FakeWire) -> None:
+    """The WRITE is lost, and the READ behind it is out of sequence."""
+
+    def back(pair: int, packet: bytes) -> bytes | None:
+        if len(packet) <= 1400:
+            return packet + bytes(4)
+        for name in ("refused", "nak_sequence_error"):
+            s.agents[pair // 2].counters[name] = s.agents[pair // 2].counters.get(name, 0) + 1
+        return None
+
+    wire.back = back
+
+
 def not_sent(s: Site, wire: FakeWire) -> None:
     wire.failure = "Network is down"
 
@@ -149,10 +162,7 @@ FAULTS: dict[str, tuple[Fault, str]] = {
         wrong(lambda packet: None),
         "setting `the ASIC's`), and the NIC accept any (setting `the NIC's`)",
     ),
-    "a smaller MTU of a link": (
-        wrong(lambda packet: None if len(packet) > 1400 else packet + bytes(4)),
-        "needs an MTU of 1568 B",
-    ),
+    "a smaller MTU of a link": (too_long, "needs an MTU of 1568 B"),
     "a wrong byte": (wrong(one_bit), "1 wrong bytes, the first at 57"),
     "a packet that is cut": (wrong(lambda packet: packet[:-1]), "came back 99 B of it"),
     "a packet with more behind it": (wrong(lambda packet: packet + bytes(8)), "8 B behind it"),

@@ -59,7 +59,7 @@ def _refused(server: pb.RdmaServer, bring_up: pb.BringUp, counted: Counted) -> s
             )
         if "icrc" in name:
             return f"their ICRC is refused: {said}; the NIC must accept any: setting `{_of_nic(bring_up)}`"
-        if name.startswith("nak_") or name == "refused":
+        if name.startswith("nak_") and name != "nak_sequence_error":  # that one says that a request was lost before
             return f"the requests are refused: {said}; its region, its key and its path MTU must be the program's"
     return ""
 
