@@ -71,6 +71,7 @@ class Switch final : public RevocableDriver {
 
     const PortConfig& config(std::uint16_t number) const { return traffic_.port(number).config; }
     bool is_set(std::uint16_t number) const { return number < ports && traffic_.port(number).configured; }
+    const PortConfig& config(std::uint16_t number) const { return traffic_.port(number).config; }
 
     /// A frame, without FCS, comes to a port: ingress at once, its copies go into queues. All copies, those that go
     /// round included, keep `mark`, which no program sees.

@@ -92,6 +92,7 @@ struct polysome_system {
 
     uint16_t recirculation;  ///< ports of the device
     uint16_t generator;
+    uint16_t controller_port;
     uint32_t queue_bytes;  ///< of each queue of the switch
     uint64_t recirculation_rate;
     uint64_t recirculation_time;  ///< ns beside its time on the wire
@@ -225,6 +226,7 @@ inline SystemConfig config_of(const polysome_system& from) {
     config.recirculation_rate = from.recirculation_rate;
     config.recirculation_time = from.recirculation_time;
     config.generator = from.generator;
+    config.controller_port = from.controller_port;
     config.queue_bytes = from.queue_bytes;
     config.sweep = from.sweep;
     config.controller = {

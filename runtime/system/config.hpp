@@ -37,6 +37,7 @@ struct SystemConfig {
     uint64_t recirculation_rate = 100'000'000'000;
     Time recirculation_time = 0;  ///< ns that a frame takes from that port's wire back to ingress
     uint16_t generator = 69;
+    uint16_t controller_port = 64;      ///< nothing is there: its queue pairs need no proof
     uint32_t queue_bytes = 512 * 1024;  ///< of each queue of the switch
     Time sweep = 500'000;               ///< ns between two sweeps over the queue pairs (rule 4); 0: none
     ControllerConfig controller;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "switch/driver.hpp"
+#include "switch/roles.hpp"
 #include "system/config.hpp"
 
 namespace polysome::system {
@@ -144,6 +145,7 @@ class P4Tables final : public SplitTables {
     void fill_buckets() {
         const size_t count = config_.queue_pairs.size();
         if (count == 0) return;
+        constexpr auto traffic = static_cast<size_t>(p4::PortRole::traffic);
         for (size_t bucket = 0; bucket < deployment_.buckets; ++bucket) {
             const size_t primary = bucket % count;
             const size_t first = 1 + bucket / count % (count > 1 ? count - 1 : 1);
@@ -154,7 +156,7 @@ class P4Tables final : public SplitTables {
                 backup = other;
                 break;
             }
-            driver_.add_entry("Ingress.buckets", keys({bucket}), "choose",
+            driver_.add_entry("Ingress.buckets", keys({traffic, bucket}), "choose",
                               params({primary, port_of(primary), backup, port_of(backup)}));
         }
     }

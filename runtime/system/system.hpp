@@ -34,6 +34,7 @@ class System final : public AgentDriver {
     static constexpr uint16_t at_nf = 0x8000;
     /// And those with both bits come into this port of the switch without a link; one that is not set has no role.
     static constexpr uint16_t at_switch = 0xc000;
+    static constexpr uint8_t controllers_index = 255;  ///< of its port, where others have a logical port's number
 
     System(const SystemConfig& config, std::span<const uint64_t> sizes, bool collide)
         : config_(config), work_(parts(config)), clocks_(clock_parts) {
@@ -212,6 +213,9 @@ class System final : public AgentDriver {
         PortConfig generator;
         generator.metadata = port_metadata(PortRole::generator, 0);
         switch_.set_port(config_.generator, generator);
+        PortConfig controller;
+        controller.metadata = port_metadata(PortRole::controller, controllers_index);
+        switch_.set_port(config_.controller_port, controller);
     }
     void plan_mishaps() {
         for (size_t i = 0; i < config_.servers.size(); ++i) {

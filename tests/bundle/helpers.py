@@ -19,6 +19,9 @@ HARDWARE = """
 [switch]
 model = "{model}"
 address = "192.0.2.1"
+cpu_interface = "enp4s0f0"
+icrc = "the vendor's, of ports to RDMA servers"
+nic_icrc = "the firmware's, of frames that come in"
 traffic_rate = "{rate}"
 
 [ports]

@@ -28,6 +28,7 @@ class FakeAgent(FakePart):
         self.describe: dict[str, Any] = {}
         self.log: list[str] = []
         self.spare = 0
+        self.counters: dict[str, int] = {}
         self.slow = 0.0  # seconds that a Reset takes
         self.link = True
         self.restart()
@@ -77,7 +78,10 @@ class FakeAgent(FakePart):
         return pb.Nothing()
 
     async def Health(self, request: pb.Nothing, call: Any) -> pb.AgentHealth:
-        return pb.AgentHealth(boot=self.boot, link=self.link, queue_pairs=self.pairs, spare=self.spare)
+        counters = [pb.Counter(name=name, value=value) for name, value in self.counters.items()]
+        return pb.AgentHealth(
+            boot=self.boot, link=self.link, queue_pairs=self.pairs, spare=self.spare, counters=counters
+        )
 
 
 class FakeNf(FakePart):

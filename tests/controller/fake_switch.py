@@ -32,7 +32,7 @@ ACTIONS = {
     "Egress.servers": {"server": 3},
     "Egress.queue_pairs": {"remote": 1},
 }
-KEYS = {"Ingress.answers": 2, "Ingress.nf_links": 2}
+KEYS = {"Ingress.answers": 2, "Ingress.buckets": 2, "Ingress.nf_links": 2}
 Values = tuple[int, ...]
 
 
@@ -55,6 +55,7 @@ class FakeSwitch(FakePart):
         self.requests: list[pb.WriteRequest] = []
         self.cell = 80
         self.alter: Callable[[pb.PortStatistics], object] = lambda port: None  # how it is otherwise than set
+        self.settings: dict[int, pb.Port] = {}  # what it does instead of what it is told
         self.slow = 0.0  # seconds between looking something up and answering
         self.restart()
 
@@ -126,6 +127,8 @@ class FakeSwitch(FakePart):
         """As it was counted, and as it was set."""
         made, asked = pb.PortStatistics(port=number), self.roles.get(number, pb.Port())
         made.MergeFrom(self.ports.get(number, made))
+        told = self.settings.get(number, asked)
+        made.role, made.index, made.append_icrc = told.role, told.index, told.append_icrc
         made.rate = asked.rate
         for queue in range(8):
             limit = asked.first_queue_bytes if queue == 7 and asked.first_queue_bytes else asked.queue_bytes

@@ -57,16 +57,16 @@ def run(scenario: Any, **changes: Any) -> None:
 def test_entries_are_put_whether_they_are_there_or_not(client: Client) -> None:
     async def scenario(driver: bfrt.BfRtSwitch) -> None:
         boot = (await driver.describe()).boot
-        buckets = [program.bucket(b, 0, 1, 2, 3) for b in range(4)]
+        buckets = [program.bucket(1, b, 0, 1, 2, 3) for b in range(4)]
         await driver.write(boot, buckets[:2])
         await driver.write(boot, buckets)
         assert rows(client, "Ingress.buckets") == {
-            (b,): {"primary": 0, "primary_port": 1, "backup": 2, "backup_port": 3} for b in range(4)
+            (1, b): {"primary": 0, "primary_port": 1, "backup": 2, "backup_port": 3} for b in range(4)
         }
         await driver.write(
-            boot, [Remove("Ingress.buckets", (("bucket", 3),)), Remove("Ingress.buckets", (("bucket", 9),))]
+            boot, [Remove("Ingress.buckets", (("md.port.role", 1), ("bucket", bucket))) for bucket in (3, 9)]
         )
-        assert set(rows(client, "Ingress.buckets")) == {(0,), (1,), (2,)}
+        assert set(rows(client, "Ingress.buckets")) == {(1, 0), (1, 1), (1, 2)}
         await driver.write(boot, [Clear("Ingress.buckets")])
         assert rows(client, "Ingress.buckets") == {}
 
@@ -76,7 +76,7 @@ def test_entries_are_put_whether_they_are_there_or_not(client: Client) -> None:
 def test_neighbours_go_in_one_request(client: Client) -> None:
     async def scenario(driver: bfrt.BfRtSwitch) -> None:
         boot = (await driver.describe()).boot
-        await driver.write(boot, [program.bucket(b, 0, 0, 0, 0) for b in range(100)])
+        await driver.write(boot, [program.bucket(1, b, 0, 0, 0, 0) for b in range(100)])
         assert [entry for entry in client.switch.log if entry[1] == "Ingress.buckets"] == [
             ("add", "Ingress.buckets", 100)
         ]

@@ -17,9 +17,9 @@ def test_everything_is_filled(site: SiteMaker) -> None:
         async with site() as s:
             await s.start()
             rows = s.switch.rows
-            assert {key[0] for key in rows["Ingress.buckets"]} == set(range(16))
-            assert rows["Ingress.buckets"][(0,)] == ("choose", (0, 40, 2, 41))
-            assert rows["Ingress.buckets"][(3,)] == ("choose", (3, 41, 0, 40))
+            assert set(rows["Ingress.buckets"]) == {(1, bucket) for bucket in range(16)}
+            assert rows["Ingress.buckets"][(1, 0)] == ("choose", (0, 40, 2, 41))
+            assert rows["Ingress.buckets"][(1, 3)] == ("choose", (3, 41, 0, 40))
             assert {key: row[1] for key, row in rows["Ingress.nf_links"].items()} == {
                 (port, way): (32, way) for port in (0, 1) for way in (0, 1, 2)
             }
@@ -164,7 +164,7 @@ def test_the_fake_switch_refuses_what_a_switch_would(site: SiteMaker) -> None:
         async with site() as s:
             await s.start()
             update = s.switch.requests[0].updates[-1]
-            update.put.CopyFrom(type(update.put)(table="Ingress.buckets", key=[b"\0"], action="choose"))
+            update.put.CopyFrom(type(update.put)(table="Ingress.buckets", key=[b"\1", b"\0"], action="choose"))
             with pytest.raises(ValueError, match="no action choose of 0"):
                 s.switch._do(update)
             assert hashlib.sha256(s.nfs[0].config).hexdigest() == s.status().version

@@ -34,7 +34,7 @@ class Traffic:
     def placed(self) -> dict[int, list[int]]:
         """Buckets by server; NOWHERE those without a queue pair."""
         found: dict[int, list[int]] = {}
-        for (bucket,), (_, (primary, *_)) in sorted(self._site.switch.rows["Ingress.buckets"].items()):
+        for (_, bucket), (_, (primary, *_)) in sorted(self._site.switch.rows["Ingress.buckets"].items()):
             found.setdefault(NOWHERE if primary == NOWHERE else primary // 2, []).append(bucket)
         return found
 
@@ -74,7 +74,7 @@ async def with_traffic(site: SiteMaker, each: float, scenario: Any, **changes: A
 def test_own_work_takes_payload_away_in_proportion_and_gives_it_back(site: SiteMaker) -> None:
     async def scenario(s: Site, traffic: Traffic) -> None:
         assert traffic.placed() == {0: [0, 1, 4, 5, 8, 9, 12, 13], 1: [2, 3, 6, 7, 10, 11, 14, 15]}
-        others = {b: s.switch.rows["Ingress.buckets"][(b,)] for b in traffic.placed()[1]}
+        others = {b: s.switch.rows["Ingress.buckets"][(1, b)] for b in traffic.placed()[1]}
         traffic.own[0] = 7e8  # 900 of 1000 Mbit/s may be filled: 200 are left for payload of 400
 
         def fallen() -> bool:
@@ -84,10 +84,10 @@ def test_own_work_takes_payload_away_in_proportion_and_gives_it_back(site: SiteM
 
         await s.until(fallen)
         assert traffic.placed()[0] == [0, 1, 4, 5][: len(traffic.placed()[0])]  # the highest-numbered left
-        assert {b: s.switch.rows["Ingress.buckets"][(b,)] for b in others} == others
+        assert {b: s.switch.rows["Ingress.buckets"][(1, b)] for b in others} == others
         traffic.own[0] = 0.0
         await s.until(lambda: len(traffic.placed()[0]) == 8)
-        assert {b: s.switch.rows["Ingress.buckets"][(b,)] for b in others} == others
+        assert {b: s.switch.rows["Ingress.buckets"][(1, b)] for b in others} == others
 
     asyncio.run(with_traffic(site, 5e7, scenario))
 
@@ -129,7 +129,7 @@ def test_without_room_packets_go_whole(site: SiteMaker) -> None:
         traffic.own[:] = [7e8, 5.5e8]  # the other one is nearly full, too
         await s.until(lambda: traffic.placed().get(NOWHERE))
         bucket = traffic.placed()[NOWHERE][0]
-        assert s.switch.rows["Ingress.buckets"][(bucket,)] == ("choose", (NOWHERE, 0, NOWHERE, 0))
+        assert s.switch.rows["Ingress.buckets"][(1, bucket)] == ("choose", (NOWHERE, 0, NOWHERE, 0))
         assert not s.switch.up(NOWHERE)
 
     asyncio.run(with_traffic(site, 4e7, scenario))

@@ -14,7 +14,7 @@ from polysome_controller import program as names
 from polysome_controller.driver import Put, SetRegister
 
 PUTS = [
-    names.bucket(0, 0, 0, 0, 0),
+    names.bucket(0, 0, 0, 0, 0, 0),
     names.nf_link(0, 0, 0, 0),
     names.send(0, 0),
     names.flood(0, 0),

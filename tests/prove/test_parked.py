@@ -14,6 +14,7 @@ from polysome.prove.case import Case
 from polysome.prove.fields import fields
 from polysome.prove.merge import merge
 from polysome.prove.park import park
+from polysome.prove.probes import probes
 from polysome.prove.requests import requests
 from polysome.prove.result import Result, Status
 from polysome.prove.returned import returned
@@ -22,7 +23,7 @@ from polysome.prove.traffic import traffic
 from polysome.prove.whole import whole
 
 PROVERS = {"park": park, "requests": requests, "fields": fields, "merge": merge}
-PROVERS |= {"whole": whole, "stations": stations, "returned": returned}
+PROVERS |= {"whole": whole, "stations": stations, "returned": returned, "probes": probes}
 
 # Short, so that many faults are looked for soon: what is split goes three ways.
 SPEC = """
@@ -350,8 +351,28 @@ FAULTS |= {
         "where a table says",
     ),
 }
-# Of these what breaks it is a frame of the NF.
-NO_PACKET = {"park": ("round",), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}
+FAULTS |= {
+    "probes only on queue pairs that are up": (
+        [(" || md.port.role == ROLE_CONTROLLER) {", ") {")],
+        "probes",
+        "could be parked is not",
+    ),
+    "probes by their order class": ([("md.port.role == ROLE_CONTROLLER", "md.port.role == 7")], "probes", ""),
+    "probes by their target": ([("bucket = hdr.ethernet.src[", "bucket = hdr.ethernet.dst[")], "probes", "its source"),
+    "traffic where probes are parked": (
+        [
+            (
+                "            md.port.role: exact;\n            bucket",
+                "            md.port.unused: exact;\n            bucket",
+            )
+        ],
+        "probes",
+        "alone",
+    ),
+    "the NF's frames to the controller": ([("            (_, _, 1): accept;\n", "")], "probes", "the NF sends it"),
+}
+# Of these what breaks it is a frame of the NF, or of the controller.
+NO_PACKET = {"probes": ("",), "park": ("round",), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}
 
 
 @pytest.fixture(scope="module")

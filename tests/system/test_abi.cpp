@@ -50,6 +50,7 @@ struct InC {
         system.queue_pair_bits = 10;
         system.recirculation = 68;
         system.generator = 69;
+        system.controller_port = 64;
         system.queue_bytes = 1 << 19;
         system.sweep = 500'000;
         system.poll = 1'000'000;

@@ -228,7 +228,7 @@ TEST(Tables, ABucketsBackupIsOnAnotherServerAndTheyAreSpread) {
     std::map<std::pair<int, int>, int> moves;
     for (int bucket = 0; bucket < 60; ++bucket) {
         unsigned primary = 0, backup = 0;
-        const std::string place = "Ingress.buckets " + Device::text(static_cast<u128>(bucket));
+        const std::string place = "Ingress.buckets 1 " + Device::text(static_cast<u128>(bucket));
         ASSERT_EQ(std::sscanf(device.entries.at(place).c_str(), "choose %x %*x %x", &primary, &backup), 2);
         EXPECT_NE(config.queue_pairs.at(primary), config.queue_pairs.at(backup));
         ++moves[{config.queue_pairs[primary], config.queue_pairs[backup]}];
@@ -244,7 +244,7 @@ TEST(Tables, OneServerBacksItselfUp) {
     config.queue_pairs = {0};
     P4Tables tables(device, config, {.nf_mac = {}, .buckets = 2, .depths = {}, .verdicts = {}, .stations = {}});
     tables.fill();
-    EXPECT_EQ(device.entries.at("Ingress.buckets 1"), "choose 0 28 0 28");
+    EXPECT_EQ(device.entries.at("Ingress.buckets 1 1"), "choose 0 28 0 28");
 }
 
 TEST(Tables, AQueuePairIsEnteredAndLaterReplaced) {

@@ -22,6 +22,7 @@ from polysome.backends.system.design import NF_MAC, SERVER_IP, SERVER_MAC
 from polysome.deploy.bundle import Bundle
 from polysome.deploy.errors import DeployError
 from polysome.deploy.messages import text
+from polysome.plan.site import CPU_INTERFACE
 
 PATIENCE = 60_000_000  # ns that a busy machine may leave a process out: no timeout of the switch is shorter
 JUMBO = 9000  # MTU of the links inside: no frame of the split protocol is longer
@@ -174,6 +175,9 @@ def _cables(bundle: Bundle, where: dict[str, Machine], ports: dict[str, str]) ->
         ip = str(ipaddress.IPv4Address(lent.ip or SERVER_IP + number))
         other = End(where[server.name].namespace, interface, JUMBO, mac(lent.mac or SERVER_MAC + number), ip)
         yield Cable(server.name, server.port, end(server.port, JUMBO), other)
+    proves = bundle.controller.bring_up
+    if proves.probes:  # the controller runs beside the switch
+        yield Cable("controller", proves.port, end(proves.port, JUMBO), End(switch, CPU_INTERFACE, JUMBO))
 
 
 def mac(value: int) -> str:
@@ -261,6 +265,7 @@ def certificates(name: str) -> tuple[str, str, str]:
 def _controller(bundle: Bundle, where: dict[str, Machine], run: Path) -> Any:
     config = type(bundle.controller)()
     config.CopyFrom(bundle.controller)
+    config.bring_up.interface = CPU_INTERFACE if config.bring_up.probes else ""
     config.model, config.switch = "software", _joined(where["switch"].address, config.switch)
     for server in (*config.nf_servers, *config.rdma_servers):
         server.address = _joined(where[server.name].address, server.address)

@@ -259,6 +259,6 @@ def _sweep(site: Site, each: Number, timeout: Number) -> dict[str, Number]:
         "sweep": Number(
             max(1, silence // LOOKS // total),
             "ns",
-            f"{duration(silence)} / {LOOKS} / {total} queue pairs: each is looked at {LOOKS} times in the time of silence",
+            f"{duration(silence)} / {LOOKS} / {total} queue pairs: each is looked at {LOOKS} times in that time",
         ),
     }

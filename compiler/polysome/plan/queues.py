@@ -33,10 +33,12 @@ def queues(site: Site, parking: Parking | None, limits: Limits) -> Queues:
     first = _first(site, parking)
     ports = sum(map(len, site.traffic)) + len(site.nf_servers) + len(site.rdma_servers) + 1
     servers = 0 if parking is None else len(parking.regions)
+    ports += 1 if servers else 0
+    beside = "those of recirculation and controller" if servers else "recirculation"
     total = Number(
         ports * limit.value + servers * first.value,
         "B",
-        f"{ports} ports, recirculation among them, × {limit.value} B"
+        f"{ports} ports, {beside} among them, × {limit.value} B"
         + (f" + {servers} servers × {first.value} B" if servers else "")
         + f"; of {chip.packet_buffer_bytes} B",
         (*source, site.name),

@@ -17,6 +17,9 @@ PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]"
 DPDK_FRAME = 14 + 1600  # bytes; fields_dpdk.hpp has the MTU
 MTU = 1500  # bytes of a network packet, where a site says nothing
 SOFT = "soft"  # the `nic` of a server whose RDMA requests a program answers
+SOFT_SWITCHES = ("software", "linux")  # models that are a program
+SOFT_ICRC = "append_icrc"  # of their ports (control.proto)
+CPU_INTERFACE = "polysome-cpu"  # of the machine of such a switch, where the site names none
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,9 @@ class Site:
     """`traffic`: the device ports of each logical port of the spec. Rates bit/s, sizes bytes, `hold` ns or None.
 
     `address` and `control_port` are of the switch's management port. `queue_pairs`: of each RDMA server, None: as the
-    load takes. `whole`: the share of packets that go whole, of 1; None: not known. `span`: the table `[switch]` of the
-    site file.
+    load takes. `whole`: the share of packets that go whole, of 1; None: not known. `cpu_interface`: of the switch's
+    machine, at its port `cpu_port`. `icrc`, `nic_icrc`: what has the switch append ICRC, and the NICs accept any, as
+    the site calls it. `span`: the table `[switch]` of the site file.
     """
 
     name: str
@@ -119,6 +123,10 @@ class Site:
     whole: float | None = None
     address: str | None = None
     control_port: int = 50052
+    cpu_port_given: int | None = None
+    cpu_interface: str | None = None
+    icrc: str | None = None
+    nic_icrc: str | None = None
     controller: Controller = Controller()
     source: Source | None = field(default=None, compare=False)
     span: Span | None = field(default=None, compare=False)
@@ -133,12 +141,24 @@ class Site:
         return self.nf_servers[0].port // self.switch.ports_per_pipe
 
     @property
+    def soft(self) -> bool:
+        """Is the switch a program?"""
+        return self.switch.name in SOFT_SWITCHES
+
+    @property
     def recirculation_port(self) -> int:
         return self.pipe * self.switch.ports_per_pipe + self.switch.recirculation_port
 
     @property
     def generator_port(self) -> int:
         return self.pipe * self.switch.ports_per_pipe + self.switch.generator_port
+
+    @property
+    def cpu_port(self) -> int:
+        """The port of the switch where its controller's interface is."""
+        if self.cpu_port_given is not None:
+            return self.cpu_port_given
+        return self.pipe * self.switch.ports_per_pipe + self.switch.cpu_port
 
     def rate_to(self, server: Machine) -> int:
         """Of the link between switch and server."""

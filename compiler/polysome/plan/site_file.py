@@ -109,6 +109,10 @@ def _site(file: SiteFile, read: SiteTable, ports: int, report: Report) -> Site:
         whole=read.plan.whole,
         address=read.switch.address,
         control_port=read.switch.control_port,
+        cpu_port_given=read.switch.cpu_port,
+        cpu_interface=read.switch.cpu_interface,
+        icrc=read.switch.icrc,
+        nic_icrc=read.switch.nic_icrc,
         controller=_controller(read.controller),
         source=report.sources.get(file.path),
         span=root["switch"].span,
@@ -236,6 +240,8 @@ def _uses(site: Site, root: Item, names: Sequence[str]) -> Iterable[tuple[int, s
         places = item.value if isinstance(item.value, list) else [item]
         for port, where in zip(ports, places, strict=True):
             yield port, f"`{name}`", where.span
+    if site.cpu_port_given is not None:
+        yield site.cpu_port_given, "the controller", place(root, ("switch", "cpu_port"))
     groups: list[tuple[str, Sequence[Machine]]] = [("nf_servers", site.nf_servers), ("rdma_servers", site.rdma_servers)]
     for part, servers in groups:
         for n, server in enumerate(servers):

@@ -28,6 +28,7 @@ from polysome.plan.site_values import (
     Management,
     NfNic,
     RdmaNic,
+    Setting,
     Share,
     SomeShare,
     TcpPort,
@@ -59,6 +60,10 @@ class SwitchTable(Table):
     port_rate: BitRate | None = Field(default=None, ge=LEAST_RATE, le=RATE, examples=["100Gbps"])
     traffic_rate: BitRate | None = Field(default=None, ge=LEAST_RATE, le=RATE, examples=["10Gbps"])
     mtu: Bytes = Field(default=MTU, ge=LEAST_MTU, le=MOST_MTU, examples=["1500B"])
+    cpu_port: int | None = Field(default=None, ge=0, le=511, examples=[64])
+    cpu_interface: Interface | None = Field(default=None, examples=["enp4s0f0"])
+    icrc: Setting | None = Field(default=None, examples=["what the vendor calls it"])
+    nic_icrc: Setting | None = Field(default=None, examples=["what the vendor calls it"])
 
     @model_validator(mode="after")
     def _known(self, info: ValidationInfo) -> Self:

@@ -186,6 +186,14 @@ Interface = Annotated[
         "`ip link` lists them; Linux allows 15 characters.",
     ),
 ]
+Setting = Annotated[
+    str,
+    Form(
+        r"\S[^\n]{0,199}",
+        "setting",
+        "It is the name of the setting as people know it, in one line of up to 200 characters.",
+    ),
+]
 NfNic = Annotated[
     str,
     Form(

@@ -31,8 +31,8 @@ class Switch:
     """A switch chip. Ports are numbers within a pipe; device port = pipe · ports_per_pipe + port.
 
     `ingress_depth_most_bytes`: what an ingress parser can see of a frame. `gateway_bits`: what one comparison may take;
-    `stateful_compares`, `stateful_operands`: of one stateful ALU, comparisons and fields that it reads. `stateful_wraps`:
-    it compares sums modulo their width; if not, exactly, as sums of values without a sign.
+    `stateful_compares`, `stateful_operands`: of one stateful ALU, comparisons and fields that it reads.
+    `stateful_wraps`: it compares sums modulo their width; if not, exactly, as sums of values without a sign.
     `egress_depth_*`: what an egress parser can see of a copy, mirror or bridge header included. `mirror_length_*`: what
     the longest length of a mirror session counts besides the packet; `packet_length_*`: what egress is told.
     `checksum_residual_zero_is_ones`: which of ones' complement's zeros a parser's residual has; if not, either.
@@ -72,6 +72,7 @@ class Switch:
     ports_per_pipe: int = _whole(1, 512)
     recirculation_port: int = _whole(0, 511)
     generator_port: int = _whole(0, 511)
+    cpu_port: int = _whole(0, 511)
     recirculation_ns: int = _whole(1)
     cell_bytes: int = _whole(1)
     packet_buffer_bytes: int = _whole(1)

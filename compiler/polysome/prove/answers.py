@@ -18,6 +18,7 @@ from polysome.prove.window import Frame, Term, Window, same
 EDITS = Frame("edits")
 SEQ, SIZE, VERDICT = KIND + 2, KIND + 8, PORT  # in the tag (runtime/PROTOCOL.md)
 SMALLEST = 60
+CONTROLLERS = 1  # the first two bits of verdicts that only the controller gives
 OPCODE, READ = 42, 0x0C  # behind Ethernet 14, IPv4 20, UDP 8: BTH
 
 
@@ -151,10 +152,14 @@ def _alike(one: Window, other: Window) -> bool:
     return one.first == other.first and [b.get_id() for b in one.prefix] == [b.get_id() for b in other.prefix]
 
 
-def nf_frame(kind: int) -> tuple[Term, ...]:
-    """What the NF sends: a tag whose first byte is `kind`, and content, with zeros up to the smallest frame."""
+def nf_frame(kind: int, to_the_controller: bool = False) -> tuple[Term, ...]:
+    """What the NF sends: a tag whose first byte is `kind`, and content, with zeros up to the smallest frame.
+
+    `to_the_controller`: with a verdict that is none of the NF's (PROTOCOL.md, rule 14)."""
     high, low = divmod(ETHER_TYPE, 256)
+    others = smt.Extract(7, 6, EDITS.byte(PORT)) == CONTROLLERS
     return (
+        others if to_the_controller else smt.Not(others),
         EDITS.byte(12) == high,
         EDITS.byte(13) == low,
         EDITS.byte(KIND) == kind,

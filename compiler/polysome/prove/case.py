@@ -17,7 +17,8 @@ from polysome.prove.p4.tables import Entries
 from polysome.prove.window import Frame, Term, Window
 
 LINK_HEADER = 14  # bytes
-PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION = 0, 1, 2, 3, 4  # roles of ports (runtime/PROTOCOL.md)
+# Roles of ports (runtime/PROTOCOL.md).
+PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION, CONTROLLER = 0, 1, 2, 3, 4, 6
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from polysome.prove.fields import fields
 from polysome.prove.merge import merge
 from polysome.prove.order import order
 from polysome.prove.park import park
+from polysome.prove.probes import probes
 from polysome.prove.requests import requests
 from polysome.prove.result import Result, Status
 from polysome.prove.returned import returned
@@ -43,6 +44,7 @@ OBLIGATIONS = (
     Obligation("merge", "it leaves with the NF's edits, as `apply` says", "paths of the parser", merge),
     Obligation("stations", "only answers count, all else is passed on", "passes of the switch", stations),
     Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
+    Obligation("probes", "only the controller parks where a packet itself says", "passes of the switch", probes),
 )
 
 

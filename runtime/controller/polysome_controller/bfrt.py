@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.bfrt_tables import PORTS_PER_PIPE_BITS, BfRtTables
-from polysome_controller.driver import Counts, Identity, PortReading, SwitchDriver, Traffic, Update
+from polysome_controller.driver import Counts, Identity, PortReading, PortSetting, SwitchDriver, Traffic, Update
 from polysome_controller.errors import ConfigurationError, EnvironmentProblem, Refused, Unreachable
 from polysome_controller.layout import SECOND, SOFT_MODELS
 
@@ -72,6 +72,10 @@ class BfRtSwitch(SwitchDriver):
 
     async def read_traffic(self, ports: Sequence[int]) -> Traffic:
         return await self._call(lambda: self._connected().read_traffic(ports, self._front), PATIENCE)
+
+    async def read_settings(self) -> tuple[PortSetting, ...]:
+        """Nothing: no table of the SDE's says whether a port appends ICRC; what proves queue pairs finds out."""
+        return ()
 
     async def close(self) -> None:
         future = asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)

@@ -75,6 +75,24 @@ class BackOff(_message.Message):
     step: float
     def __init__(self, high: _Optional[float] = ..., low: _Optional[float] = ..., step: _Optional[float] = ..., headroom: _Optional[float] = ...) -> None: ...
 
+class BringUp(_message.Message):
+    __slots__ = ["icrc", "interface", "nic_icrc", "port", "probes", "queue_bytes", "rate"]
+    ICRC_FIELD_NUMBER: _ClassVar[int]
+    INTERFACE_FIELD_NUMBER: _ClassVar[int]
+    NIC_ICRC_FIELD_NUMBER: _ClassVar[int]
+    PORT_FIELD_NUMBER: _ClassVar[int]
+    PROBES_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RATE_FIELD_NUMBER: _ClassVar[int]
+    icrc: str
+    interface: str
+    nic_icrc: str
+    port: int
+    probes: _containers.RepeatedCompositeFieldContainer[Probe]
+    queue_bytes: int
+    rate: int
+    def __init__(self, port: _Optional[int] = ..., interface: _Optional[str] = ..., rate: _Optional[int] = ..., queue_bytes: _Optional[int] = ..., icrc: _Optional[str] = ..., nic_icrc: _Optional[str] = ..., probes: _Optional[_Iterable[_Union[Probe, _Mapping]]] = ...) -> None: ...
+
 class Cell(_message.Message):
     __slots__ = ["field", "index", "register", "value"]
     FIELD_FIELD_NUMBER: _ClassVar[int]
@@ -116,9 +134,10 @@ class ConfigureRequest(_message.Message):
     def __init__(self, version: _Optional[str] = ..., config: _Optional[bytes] = ..., fallback: _Optional[int] = ..., spare: _Optional[_Iterable[_Union[Spare, _Mapping]]] = ...) -> None: ...
 
 class ControllerConfig(_message.Message):
-    __slots__ = ["admin", "back_off", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_cell", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
+    __slots__ = ["admin", "back_off", "bring_up", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_cell", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
     ADMIN_FIELD_NUMBER: _ClassVar[int]
     BACK_OFF_FIELD_NUMBER: _ClassVar[int]
+    BRING_UP_FIELD_NUMBER: _ClassVar[int]
     BUCKETS_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     DEPTHS_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +171,7 @@ class ControllerConfig(_message.Message):
     VERDICTS_FIELD_NUMBER: _ClassVar[int]
     admin: str
     back_off: BackOff
+    bring_up: BringUp
     buckets: int
     config: str
     depths: _containers.RepeatedScalarFieldContainer[int]
@@ -183,7 +203,7 @@ class ControllerConfig(_message.Message):
     tls: Tls
     traffic: _containers.RepeatedCompositeFieldContainer[Traffic]
     verdicts: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., queue_cell: _Optional[int] = ...) -> None: ...
+    def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., bring_up: _Optional[_Union[BringUp, _Mapping]] = ..., queue_cell: _Optional[int] = ...) -> None: ...
 
 class ControllerStatus(_message.Message):
     __slots__ = ["active", "drops", "epoch", "events", "happened", "links", "nf", "parts", "queue_pairs", "servers", "uptime", "version"]
@@ -453,6 +473,16 @@ class Part(_message.Message):
     state: str
     def __init__(self, name: _Optional[str] = ..., role: _Optional[str] = ..., state: _Optional[str] = ..., detail: _Optional[str] = ..., since: _Optional[int] = ..., address: _Optional[str] = ...) -> None: ...
 
+class Piece(_message.Message):
+    __slots__ = ["bytes", "first", "width"]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    bytes: int
+    first: int
+    width: int
+    def __init__(self, first: _Optional[int] = ..., width: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+
 class Polling(_message.Message):
     __slots__ = ["deadline", "health", "load", "misses", "queue_pairs"]
     DEADLINE_FIELD_NUMBER: _ClassVar[int]
@@ -490,28 +520,34 @@ class Port(_message.Message):
     def __init__(self, port: _Optional[int] = ..., rate: _Optional[int] = ..., queue_bytes: _Optional[int] = ..., role: _Optional[int] = ..., index: _Optional[int] = ..., append_icrc: bool = ..., loopback: bool = ..., loop_time: _Optional[int] = ..., first_queue_bytes: _Optional[int] = ...) -> None: ...
 
 class PortStatistics(_message.Message):
-    __slots__ = ["bytes_in", "bytes_out", "dropped", "frames_in", "frames_out", "interface", "port", "queues", "rate", "up"]
+    __slots__ = ["append_icrc", "bytes_in", "bytes_out", "dropped", "frames_in", "frames_out", "index", "interface", "port", "queues", "rate", "role", "up"]
+    APPEND_ICRC_FIELD_NUMBER: _ClassVar[int]
     BYTES_IN_FIELD_NUMBER: _ClassVar[int]
     BYTES_OUT_FIELD_NUMBER: _ClassVar[int]
     DROPPED_FIELD_NUMBER: _ClassVar[int]
     FRAMES_IN_FIELD_NUMBER: _ClassVar[int]
     FRAMES_OUT_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
     INTERFACE_FIELD_NUMBER: _ClassVar[int]
     PORT_FIELD_NUMBER: _ClassVar[int]
     QUEUES_FIELD_NUMBER: _ClassVar[int]
     RATE_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
     UP_FIELD_NUMBER: _ClassVar[int]
+    append_icrc: bool
     bytes_in: int
     bytes_out: int
     dropped: int
     frames_in: int
     frames_out: int
+    index: int
     interface: str
     port: int
     queues: _containers.RepeatedCompositeFieldContainer[QueueSettings]
     rate: int
+    role: int
     up: bool
-    def __init__(self, port: _Optional[int] = ..., interface: _Optional[str] = ..., up: bool = ..., frames_in: _Optional[int] = ..., bytes_in: _Optional[int] = ..., frames_out: _Optional[int] = ..., bytes_out: _Optional[int] = ..., dropped: _Optional[int] = ..., rate: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[QueueSettings, _Mapping]]] = ...) -> None: ...
+    def __init__(self, port: _Optional[int] = ..., interface: _Optional[str] = ..., up: bool = ..., frames_in: _Optional[int] = ..., bytes_in: _Optional[int] = ..., frames_out: _Optional[int] = ..., bytes_out: _Optional[int] = ..., dropped: _Optional[int] = ..., append_icrc: bool = ..., role: _Optional[int] = ..., index: _Optional[int] = ..., rate: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[QueueSettings, _Mapping]]] = ...) -> None: ...
 
 class PrepareRequest(_message.Message):
     __slots__ = ["config", "lease", "version"]
@@ -522,6 +558,22 @@ class PrepareRequest(_message.Message):
     lease: Lease
     version: str
     def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., version: _Optional[str] = ..., config: _Optional[bytes] = ...) -> None: ...
+
+class Probe(_message.Message):
+    __slots__ = ["edits", "fields", "headers", "length", "number", "way"]
+    EDITS_FIELD_NUMBER: _ClassVar[int]
+    FIELDS_FIELD_NUMBER: _ClassVar[int]
+    HEADERS_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    WAY_FIELD_NUMBER: _ClassVar[int]
+    edits: _containers.RepeatedCompositeFieldContainer[Piece]
+    fields: _containers.RepeatedCompositeFieldContainer[Piece]
+    headers: bytes
+    length: int
+    number: int
+    way: int
+    def __init__(self, way: _Optional[int] = ..., headers: _Optional[bytes] = ..., length: _Optional[int] = ..., number: _Optional[int] = ..., fields: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., edits: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ...) -> None: ...
 
 class QueuePair(_message.Message):
     __slots__ = ["number", "pair", "peer", "psn", "ready"]

@@ -23,6 +23,7 @@ from polysome_controller.layout import ROLE_GENERATOR, SECOND, SOFT_MODELS
 from polysome_controller.load import LoadMonitor
 from polysome_controller.metrics import Metrics
 from polysome_controller.nfs import NfServers
+from polysome_controller.proving import Prover
 from polysome_controller.rpc import Credentials, Leases
 from polysome_controller.servers import Server
 from polysome_controller.service import Service
@@ -50,7 +51,8 @@ class Controller:
         self._context = context = Context(config, store, journal, credentials, leases)
         self._began = time.monotonic_ns()
         self._switch = Switch(context, driver_of(context), self._switch_ready)
-        self._servers = [Server(context, self._switch, i) for i in range(len(config.rdma_servers))]
+        self._prover = Prover(context) if config.bring_up.probes else None
+        self._servers = [Server(context, self._switch, i, self._prover) for i in range(len(config.rdma_servers))]
         self._nfs = NfServers(context, self._switch)
         self._load = LoadMonitor(context, self._switch, self._servers)
         self._events = EventWatch(context, self._switch)
@@ -104,6 +106,8 @@ class Controller:
         await self._switch.driver.close()
         for server in self._servers:
             await server.close()
+        if self._prover is not None:
+            self._prover.close()
         for nf in self._nfs.each:
             await nf.close()
         os.close(self._lock)

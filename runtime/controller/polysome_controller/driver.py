@@ -129,6 +129,16 @@ class PortCount:
 
 
 @dataclass(frozen=True)
+class PortSetting:
+    """What SetPort has made of a port."""
+
+    port: int
+    role: int
+    index: int
+    append_icrc: bool
+
+
+@dataclass(frozen=True)
 class PortReading:
     """`drops`: frames by reason, beside those that ports count."""
 
@@ -196,6 +206,10 @@ class SwitchDriver(ABC):
     @abstractmethod
     async def read_traffic(self, ports: Sequence[int]) -> Traffic:
         """As the switch has it, not as it was told: Refused if it cannot say."""
+
+    @abstractmethod
+    async def read_settings(self) -> tuple[PortSetting, ...]:
+        """Of all ports that are set; nothing from a switch that does not say."""
 
     @abstractmethod
     async def close(self) -> None: ...

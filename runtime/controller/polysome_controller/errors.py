@@ -15,6 +15,10 @@ class Refused(PartError):
     """The part, or a check of the controller's own, said no: nothing has changed."""
 
 
+class NotProved(PartError):
+    """Queue pairs did not bring back what was parked on them."""
+
+
 class Untrusted(Refused):
     """The other end has no certificate of the deployment's authority with the part's name."""
 

@@ -14,7 +14,9 @@ from polysome_controller.errors import ConfigurationError
 SECOND = 1_000_000_000
 SOFT_MODELS = ("software", "linux")  # all others are driven by BfRt
 MOST_SESSIONS = 1023  # mirror sessions have 10 bits, and 0 stands for none
-ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER, ROLE_RECIRCULATION, ROLE_GENERATOR = 1, 2, 3, 4, 5
+ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER, ROLE_RECIRCULATION, ROLE_GENERATOR, ROLE_CONTROLLER = 1, 2, 3, 4, 5, 6
+CONTROLLER_INDEX = 255  # of its port, where others have the number of a port of the spec
+CONTROLLER_VERDICT = 0x4000  # no port of the spec, nor a set of them
 
 
 def read_config(path: Path) -> pb.ControllerConfig:
@@ -68,6 +70,7 @@ def _check_names(config: pb.ControllerConfig) -> None:
                 raise ConfigurationError(f"`{what}`: every one needs a name of its own, `{name}` is not")
     ports = [p for t in config.traffic for p in t.ports]
     ports += [s.port for s in config.nf_servers] + [s.port for s in config.rdma_servers]
+    ports += [config.bring_up.port] if config.bring_up.probes else []
     for port in ports:
         if ports.count(port) > 1:
             raise ConfigurationError(f"switch port {port} is used twice")
@@ -77,11 +80,11 @@ def _check_names(config: pb.ControllerConfig) -> None:
 
 
 def _check_sizes(config: pb.ControllerConfig) -> None:
-    sessions = len(config.nf_servers) * len(config.depths)
+    sessions = (len(config.nf_servers) + bool(config.bring_up.probes)) * len(config.depths)
     if sessions > MOST_SESSIONS:
         raise ConfigurationError(
-            f"{len(config.nf_servers)} NF servers of {len(config.depths)} ways need {sessions} mirror sessions; the "
-            f"switch has {MOST_SESSIONS}: name fewer NF servers in the site file"
+            f"{len(config.nf_servers)} NF servers of {len(config.depths)} ways, and the controller, need {sessions} "
+            f"mirror sessions; the switch has {MOST_SESSIONS}: name fewer NF servers in the site file"
         )
     if not 1 <= config.queue_pair_bits <= 16 or config.buckets < 1:
         raise ConfigurationError("`queue_pair_bits` must be 1 to 16, `buckets` more than 0")

@@ -34,12 +34,16 @@ class Part:
     def joining(self, detail: str) -> None:
         self._become("joining", detail)
 
+    def refused(self, why: str) -> None:
+        """It answers, and is of no use, or is not trusted."""
+        if (self.state, self.detail) != ("refused", why):
+            self._journal.refusal(self.name, why)
+        self._become("refused", why, quiet=True)
+
     def failed(self, error: PartError, misses: int) -> None:
         """It counts as down when it has missed so many answers; a refusal counts at once."""
         if isinstance(error, Refused):
-            if (self.state, self.detail) != ("refused", str(error)):
-                self._journal.refusal(self.name, str(error))
-            self._become("refused", str(error), quiet=True)
+            self.refused(str(error))
             return
         self.misses += 1
         if self.misses >= misses or self.state != "up":

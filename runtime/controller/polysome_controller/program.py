@@ -27,14 +27,16 @@ LOST = (
 ENDED = "dropped by the program"
 
 
-def bucket(number: int, primary: int, primary_port: int, backup: int, backup_port: int) -> Put:
+def bucket(role: int, number: int, primary: int, primary_port: int, backup: int, backup_port: int) -> Put:
+    """For frames from ports of this role: packets of traffic, or probes."""
     parameters = (
         ("primary", primary),
         ("primary_port", primary_port),
         ("backup", backup),
         ("backup_port", backup_port),
     )
-    return Put("Ingress.buckets", (("bucket", number),), "choose", parameters)
+    key = (("md.port.role", role), ("bucket", number))
+    return Put("Ingress.buckets", key, "choose", parameters)
 
 
 def nf_link(traffic_port: int, way: int, port: int, session: int) -> Put:

@@ -13,9 +13,11 @@ from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.context import Context
 from polysome_controller.driver import Update
-from polysome_controller.errors import PartError, Refused
+from polysome_controller.errors import NotProved, PartError, Refused
+from polysome_controller.evidence import Counted, explain, rose
 from polysome_controller.layout import SECOND, mac_number, number_of
 from polysome_controller.parts import Part, Pulse
+from polysome_controller.proving import Prover
 from polysome_controller.state import PartState
 from polysome_controller.switch import Switch, SwitchAway
 
@@ -24,10 +26,20 @@ LONG_ABSENCE = 1.0  # seconds: no switch gives 2^30 numbers in less, so before, 
 CLEARED_PER_SECOND = 1 << 28  # bytes, at least, when an agent fills its region
 
 
+# Events of the switch's program that say what became of a probe.
+TELLING = ("ingress.parked", "ingress.foreign_cell", "egress.short", "egress.long")
+
+
+@dataclass(frozen=True)
+class _Counts:
+    switch: dict[int, dict[str, int]]
+    server: dict[str, int]
+
+
 @dataclass
 class PairStatus:
-    """`state`: "up", "draining", "waiting"; `been_up`: ever, also when an earlier process had it; `restores`: how often
-    it came up again; `seen_up`: when it was up last (seconds), as far as this process knows."""
+    """`state`: "up", "draining", "proving", "waiting"; `been_up`: ever, also when an earlier process had it;
+    `restores`: how often it came up again; `seen_up`: when it was up last (seconds), as far as this process knows."""
 
     state: str = "waiting"
     been_up: bool = False
@@ -62,7 +74,7 @@ def check_registration(
 class Server:
     """One RDMA server. All its steps are done by one task, `watch`; others only say what is to be done."""
 
-    def __init__(self, context: Context, switch: Switch, index: int) -> None:
+    def __init__(self, context: Context, switch: Switch, index: int, prover: Prover | None) -> None:
         self.config = context.config.rdma_servers[index]
         self.part = Part(self.config.name, "rdma", self.config.address, context.journal)
         self.health = pb.AgentHealth()
@@ -77,6 +89,8 @@ class Server:
         self._registration: pb.Registration | None = None
         self._clear = False
         self._retry = FIRST_RETRY
+        self._prover = prover
+        self._unproved = ""  # why a queue pair is not, at the last attempt
         for pair in self.pairs:
             numbers = context.state.pairs[pair].numbers
             self.status[pair].been_up = bool(numbers)
@@ -126,7 +140,11 @@ class Server:
                 failed = True
                 if isinstance(error, Refused):
                     self._registration = None  # perhaps it is another run by now
-                self.part.failed(error, self._context.misses)
+                if isinstance(error, NotProved):
+                    self._unproved = str(error)
+                    self._tell(self._unproved)
+                else:
+                    self.part.failed(error, self._context.misses)
             self._retry = min(2 * self._retry, self._context.health) if failed else FIRST_RETRY
             await self.pulse.wait(self._retry if failed and self.waiting else self._context.health)
 
@@ -154,7 +172,7 @@ class Server:
             self._context.store.save()
             self.went_down(self.pairs, f"the agent began anew, run {answer.boot:x}")
         self._compare(answer.queue_pairs)
-        self.part.joined(f"{answer.device}, {answer.region} bytes")
+        self._tell("")
 
     def _compare(self, found: Iterable[pb.QueuePair]) -> None:
         """Queue pairs that are not as the switch knows them are of no use."""
@@ -171,8 +189,16 @@ class Server:
         trouble = self.health.trouble or ("" if self.health.link else "its port has no link")
         if trouble and trouble != self.part.detail:
             self._context.journal.warning(self.config.name, trouble)
+        self._tell(trouble)
+
+    def _tell(self, trouble: str) -> None:
+        """It is up, if any of its queue pairs is, or none was found to be of no use."""
         assert self._registration is not None
-        self.part.joined(trouble or f"{self._registration.device}, {self._registration.region} bytes")
+        trouble = trouble or self._unproved
+        if self._unproved and not self.serves:
+            self.part.refused(trouble)
+        else:
+            self.part.joined(trouble or f"{self._registration.device}, {self._registration.region} bytes")
 
     def _has_no_link(self) -> bool:
         """What the agent itself says: the switch would find out again and again, each time by what it loses."""
@@ -199,9 +225,10 @@ class Server:
     # ---------------------------------------------------------------- restoring
 
     async def _restore(self, pairs: list[int]) -> None:
-        """Down and without history, in one step; wait; new numbers at the agent; entries and up, in another step.
+        """Down and without history, in one step; wait; new numbers at the agent; entries; proofs; up.
 
-        Whatever fails, the queue pairs stay down, and all is done again from the first step."""
+        Whatever fails, the queue pairs stay down, and all is done again from the first step. NotProved if those that
+        were proved are up, and others are not."""
         assert self._registration is not None
         rows, run = self._context.state.pairs, self._switch.boot
         down: list[Update] = []
@@ -212,16 +239,69 @@ class Server:
         await asyncio.sleep(self._context.config.longest_queueing / SECOND)
         await self._clear_memory(pairs)
         await self._switch.write(self._entries(await self._reset_all(pairs)), run)
+        self._known.mac = int.from_bytes(self._registration.mac, "big")
+        faults = await self._prove(pairs)
+        good = [pair for pair in pairs if pair not in faults]
+        await self._switch.write([update for pair in good for update in program.up(pair, True)], run)
         self.rounds += 1
         for pair in pairs:
-            rows[pair].numbers = rows[pair].numbers[-1:]
-            status = self.status[pair]
+            status, numbers = self.status[pair], rows[pair].numbers[-1:]
+            if pair in faults:
+                status.state, status.reason = "waiting", faults[pair]
+                rows[pair].numbers = 2 * numbers  # of no process that comes later is it up
+                continue
+            rows[pair].numbers = numbers
             status.restores += 1 if status.been_up else 0
             status.state, status.been_up = "up", True
             self.seen_up(pair)
-        self._known.mac = int.from_bytes(self._registration.mac, "big")
         self._context.store.save()
-        self._context.journal.info(self.config.name, f"{_ranges(pairs)} up")
+        if good:
+            self._context.journal.info(self.config.name, f"{_ranges(good)} up")
+        if faults:
+            raise NotProved(next(iter(faults.values())))
+        self._unproved = ""
+        self._tell("")
+
+    # ---------------------------------------------------------------- proving
+
+    async def _prove(self, pairs: list[int]) -> dict[int, str]:
+        """Test packets through each of them, with all that it needs in place but the traffic (rule 14); why not."""
+        if self._prover is None:
+            return {}
+        began, before = time.monotonic(), await self._counted(pairs)
+        for pair in pairs:
+            self.status[pair].state = "proving"
+        faults = await self._prover.prove(pairs)
+        if not faults:
+            took = time.monotonic() - began
+            self._context.journal.info(self.config.name, f"{_ranges(pairs)} proved in {took:.2f} s")
+            return {}
+        after, bring_up = await self._counted(list(faults)), self._context.config.bring_up
+        server = rose(before.server, after.server)
+        return {
+            pair: explain(
+                *(fault, pair, self.config, bring_up),
+                Counted(rose(before.switch.get(pair, {}), after.switch.get(pair, {})), server),
+            )
+            for pair, fault in faults.items()
+        }
+
+    async def _counted(self, pairs: list[int]) -> _Counts:
+        """What the switch has counted of queue pairs, and the agent of all."""
+        config, driver = self._context.config, self._switch.driver
+        switch: dict[int, dict[str, int]] = {pair: {} for pair in pairs}
+        kinds = [("ingress", program.INGRESS_EVENTS, config.ingress_events)]
+        kinds.append(("egress", program.EGRESS_EVENTS, config.egress_events))
+        for gress, counter, names in kinds:
+            for event, name in enumerate(names):
+                if f"{gress}.{name}" not in TELLING:
+                    continue
+                first = (event << config.queue_pair_bits) + self.pairs[0]
+                found = (await driver.read_counters(counter, first, len(self.pairs))).packets
+                for pair in pairs:
+                    switch[pair][f"{gress}.{name}"] = found[self.pairs.index(pair)]
+        health = await self._peer.call("Health", pb.Nothing())
+        return _Counts(switch, {counter.name: counter.value for counter in health.counters})
 
     async def _clear_memory(self, pairs: list[int]) -> None:
         """What lies there must not pass for new: the switch counts anew, or has counted round meanwhile (rule 2)."""
@@ -281,7 +361,7 @@ class Server:
             numbers = self._context.state.pairs[pair].numbers
             updates += [program.no_answers(port, old) for old in numbers[:-1]]
             updates += [program.answered(port, numbers[-1], pair), program.remote(pair, queue_pair.number)]
-            updates += [*program.next_psn(pair, queue_pair.psn), *program.no_history(pair), *program.up(pair, True)]
+            updates += [*program.next_psn(pair, queue_pair.psn), *program.no_history(pair)]
         return updates
 
 

@@ -13,6 +13,7 @@ from polysome_controller.driver import (
     Named,
     PortCount,
     PortReading,
+    PortSetting,
     PortTraffic,
     Put,
     QueueTraffic,
@@ -117,6 +118,10 @@ class SoftSwitch(SwitchDriver):
             if port.port in ports
         )
         return Traffic(answer.cell, None, found)
+
+    async def read_settings(self) -> tuple[PortSetting, ...]:
+        answer: pb.SwitchStatistics = await self._peer.call("Statistics", pb.Nothing())
+        return tuple(PortSetting(p.port, p.role, p.index, p.append_icrc) for p in answer.ports)
 
     async def close(self) -> None:
         await self._peer.close()

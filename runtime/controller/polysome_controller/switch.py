@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from polysome_controller import program, traffic
 from polysome_controller.context import Context
-from polysome_controller.driver import Identity, SwitchDriver, Update
+from polysome_controller.driver import Identity, PortSetting, SetPort, SwitchDriver, Update
 from polysome_controller.errors import PartError, Refused
 from polysome_controller.parts import Part, Pulse
 
@@ -99,6 +99,7 @@ class Switch:
         everything = list(range(len(context.layout.buckets)))
         updates = context.tables.everything(context.active, context.placed(everything), context.fallback)
         await self.driver.write(identity.boot, [*updates, *self._nf_stations()])
+        await self._verify(updates)
         await self._check_traffic()
         state.switch_boot, state.filled_for, state.unsure = identity.boot, context.fingerprint, False
         for pair in state.pairs:
@@ -116,6 +117,19 @@ class Switch:
         wanted = tables.ports()
         found = await self.driver.read_traffic([port.port for port in wanted])
         traffic.check(tables.buffer(), wanted, found, self._context.config.queue_cell)
+
+    async def _verify(self, updates: Sequence[Update]) -> None:
+        """Refused unless ports are as they were set, where the switch says how they are."""
+        settings = {port.port: port for port in await self.driver.read_settings()}
+        for asked in updates:
+            if not isinstance(asked, SetPort) or not settings:
+                continue
+            found, wanted = (
+                settings.get(asked.port),
+                PortSetting(asked.port, asked.role, asked.index, asked.append_icrc),
+            )
+            if found != wanted:
+                raise Refused(f"port {asked.port} is not as it was set: {found or 'nothing'}, not {wanted}")
 
     def _nf_stations(self) -> list[Update]:
         updates: list[Update] = []

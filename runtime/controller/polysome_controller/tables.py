@@ -17,6 +17,9 @@ from polysome_controller.driver import (
     Update,
 )
 from polysome_controller.layout import (
+    CONTROLLER_INDEX,
+    CONTROLLER_VERDICT,
+    ROLE_CONTROLLER,
     ROLE_GENERATOR,
     ROLE_NF,
     ROLE_RECIRCULATION,
@@ -35,6 +38,7 @@ class Tables:
         self._config = config
         self._layout = layout
         self._server_ports = [server.port for server in config.rdma_servers]
+        self._proves = bool(config.bring_up.probes)
 
     def everything(self, active_nf: int, buckets: Iterable[tuple[int, Bucket]], fallback: int) -> list[Update]:
         """For a switch of which nothing is known: no queue pair is up, and no other entry is left."""
@@ -47,6 +51,7 @@ class Tables:
         updates += [program.station(mac_number(s.mac), s.port) for s in self._config.stations]
         for pair, server in enumerate(self._layout.server_of):
             updates.append(program.server_port(pair, self._server_ports[server]))
+        updates += self._probes() if self._proves else []
         return updates + self.nf_links(active_nf) + self.buckets(buckets) + self.meter(fallback) + self._generator()
 
     def nf_links(self, active: int) -> list[Update]:
@@ -60,7 +65,7 @@ class Tables:
 
     def buckets(self, changed: Iterable[tuple[int, Bucket]]) -> list[Update]:
         return [
-            program.bucket(number, b.primary, self._port_of(b.primary), b.backup, self._port_of(b.backup))
+            program.bucket(ROLE_TRAFFIC, number, b.primary, self._port_of(b.primary), b.backup, self._port_of(b.backup))
             for number, b in changed
         ]
 
@@ -83,12 +88,31 @@ class Tables:
         for p in config.fixed_ports:
             port = SetPort(p.port, p.role, p.index, p.rate, p.queue_bytes, p.append_icrc, p.loopback, p.loop_time)
             ports.append(port)
+        if self._proves:
+            own = config.bring_up
+            ports.append(SetPort(own.port, ROLE_CONTROLLER, CONTROLLER_INDEX, own.rate, own.queue_bytes))
         return ports
 
     def buffer(self) -> SetBuffer:
         """The mirror's copies are those that go to NF servers."""
         total = sum(port.queue_bytes + port.first_queue_bytes for port in self.ports())
         return SetBuffer(total, sum(server.queue_bytes for server in self._config.nf_servers))
+
+    def _probes(self) -> list[Update]:
+        """What comes from the controller's port, and only that, is parked on the queue pair that it names, and comes
+        back there (rule 14)."""
+        own, ways = self._config.bring_up.port, len(self._config.depths)
+        session = self._session(len(self._config.nf_servers), 0)
+        updates: list[Update] = [
+            program.nf_link(CONTROLLER_INDEX, way, own, session + way if way else 0) for way in range(ways + 1)
+        ]
+        updates += [SetMirror(session + way, own, depth) for way, depth in enumerate(self._config.depths, 1)]
+        updates.append(program.send(CONTROLLER_VERDICT, own))
+        updates.append(program.nf_station(own, mac_number(self._config.switch_mac)))
+        for pair in range(len(self._layout.server_of)):
+            port = self._port_of(pair)
+            updates.append(program.bucket(ROLE_CONTROLLER, pair, pair, port, pair, port))
+        return updates
 
     def _session(self, nf: int, way: int) -> int:
         return 1 + nf * len(self._config.depths) + way - 1

@@ -67,7 +67,11 @@ class Loop final : public Requests {
             std::uint64_t full = 0;
             for (unsigned queue = 0; queue < p4::queues; ++queue) full += switch_.queue(port, queue).dropped;
             of_port.set_dropped(of_port.dropped() + full);
-            settings(switch_.config(port), of_port);
+            const p4::PortConfig& config = switch_.config(port);
+            settings(config, of_port);
+            of_port.set_append_icrc(config.append_icrc);
+            of_port.set_role(p4::role_of(config.metadata));
+            of_port.set_index(p4::index_of(config.metadata));
         }
         drops(response);
     }

@@ -125,7 +125,7 @@ class Change {
     }
 
     void port(const control::Port& port) {
-        if (port.role() > static_cast<std::uint32_t>(p4::PortRole::generator))
+        if (port.role() > static_cast<std::uint32_t>(p4::PortRole::controller))
             throw std::invalid_argument("port " + std::to_string(port.port()) + ": there is no role " +
                                         std::to_string(port.role()));
         p4::PortConfig config;

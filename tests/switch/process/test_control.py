@@ -131,7 +131,7 @@ def test_wrong_updates_are_refused_with_their_number_and_why(site: Site) -> None
         (pb.Update(group=pb.Group(group=1, ports=[600])), "there is no port 600"),
         (pb.Update(port=pb.Port(port=512)), "there is no such port"),
         (pb.Update(port=pb.Port(port=65537)), "there is no port 65537"),
-        (pb.Update(port=pb.Port(port=1, role=6)), "there is no role 6"),
+        (pb.Update(port=pb.Port(port=1, role=7)), "there is no role 7"),
         (pb.Update(port=pb.Port(port=1, index=256)), "there is no port index 256"),
         (pb.Update(generator=pb.Generator(port=1, period=10, count=5)), "less than 1000 ns for a frame"),
         (pb.Update(generator=pb.Generator(port=512)), "there is no port 512"),
@@ -185,7 +185,7 @@ def test_a_meter_is_as_it_was_after_a_request_that_fails(site: Site) -> None:
     """TCP packets that find no queue pair go whole as far as the meter lets them: it has room for few more."""
     traffic_to_nf(site)
     site.controller.write(
-        *(entry("Ingress.buckets", "choose", [b], [0, 3, 0, 3]) for b in range(site.buckets)),
+        *(entry("Ingress.buckets", "choose", [1, b], [0, 3, 0, 3]) for b in range(site.buckets)),
         pb.Update(meter=pb.Meter(name="Ingress.fallback", rate=8, burst=3000)),
     )
 

@@ -155,7 +155,7 @@ def test_a_packet_is_parked_and_its_fields_mirrored(site: Site) -> None:
     """The request to the server has the whole packet and an ICRC; the NF gets the front of it."""
     traffic_to_nf(site)
     packet = tcp_packet()
-    buckets = [entry("Ingress.buckets", "choose", [bucket], [0, 3, 0, 3]) for bucket in range(site.buckets)]
+    buckets = [entry("Ingress.buckets", "choose", [1, bucket], [0, 3, 0, 3]) for bucket in range(site.buckets)]
     site.controller.write(
         *buckets,
         entry("Egress.servers", "server", [3], [int.from_bytes(SERVER_MAC, "big"), 0xC613FF10, 0x1234]),

@@ -38,10 +38,11 @@ def test_frames_come_in_by_a_port_of_their_role() -> None:
     expected = {
         Role.plain: "default: forward",
         Role.traffic: "ROLE_TRAFFIC: traffic",
-        Role.nf: "ROLE_NF: split_ethernet",
+        Role.nf: "ROLE_NF: nf",
         Role.server: "ROLE_SERVER: server",
         Role.recirculation: "ROLE_RECIRCULATION: recirculated",
         Role.generator: "ROLE_GENERATOR: generator",
+        Role.controller: "ROLE_CONTROLLER: controller",
     }
     for role, title in expected.items():
         found = reached(emitted.send([Sent(role, bytes(100))]), START)

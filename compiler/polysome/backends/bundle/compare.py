@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from polysome.backends.bundle.compare_inputs import Inputs, numbers, values
-from polysome.backends.bundle.machines import SOFT_SWITCHES
 from polysome.backends.bundle.opened import Bundle
+from polysome.plan.site import SOFT_SWITCHES
 
 
 class Change(StrEnum):

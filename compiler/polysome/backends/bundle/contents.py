@@ -13,7 +13,6 @@ from polysome.backends.bundle.machines import (
     USER,
     Machine,
     Places,
-    is_soft,
     machines,
     nf_host,
     switch_interface,
@@ -21,12 +20,13 @@ from polysome.backends.bundle.machines import (
 from polysome.backends.bundle.report import report_values
 from polysome.backends.controller.config import Places as ControllerPlaces
 from polysome.backends.controller.config import controller_config, tls
+from polysome.backends.controller.probes import probes
 from polysome.backends.folder import contents as nf_contents
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.rdma.config import agent_config
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits
-from polysome.plan.site import NfServer
+from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
 
 RUNTIME = ("nf", "host", "switch", "rdma", "control")
 CONFIG_TEXT = "nf/config.json"  # what config.bin holds, for people and `polysome diff`
@@ -70,8 +70,21 @@ def about(inputs: Inputs, version: str) -> dict[str, Any]:
         "machines": {machine.name: machine.role for machine in machines(design)},
         "library": library_digests(design.program),
         "proof": inputs.proof,
+        "requires": _requires(design),
         **inputs.about,
     }
+
+
+def _requires(design: Design) -> dict[str, str]:
+    """What no part of the bundle can bring, and the controller proves (PROTOCOL.md, rules 13 and 14)."""
+    site = design.site
+    if not probes(design):
+        return {}
+    found = {
+        "icrc": site.icrc or SOFT_ICRC,
+        "controller": f"{site.cpu_interface or CPU_INTERFACE} at switch port {site.cpu_port}",
+    }
+    return found if site.soft else {**found, "nic_icrc": str(site.nic_icrc)}
 
 
 def _values(design: Design) -> dict[str, Any]:
@@ -83,10 +96,13 @@ def _values(design: Design) -> dict[str, Any]:
         "ports": design.program.ports,
         "places": Places(design.program.name),
         "user": USER,
-        "soft": is_soft(design),
+        "soft": design.site.soft,
         "switch_model": chip,
         "chip": "tofino2" if limits(design.site.switch).arch == "t2na" else "tofino",
         "architecture": limits(design.site.switch).arch,
+        "site": design.site,
+        "proves": bool(probes(design)),
+        "cpu": design.site.cpu_interface or CPU_INTERFACE,
         "p4": f"{namespace(design.program)}.p4",
         "machines": machines(design),
         "queues": design.plan.queues,
@@ -115,7 +131,8 @@ def _soft_config(design: Design, places: Places) -> dict[str, Any]:
     """The message SwitchConfig: the interface `portN` of the switch's machine is the program's port N."""
     site = design.site
     servers = [server.port for server in (*site.nf_servers, *site.rdma_servers)]
-    ports = sorted(port for ports in (*site.traffic, servers) for port in ports)
+    own = [site.cpu_port] if probes(design) else []
+    ports = sorted(port for ports in (*site.traffic, servers, own) for port in ports)
     return {
         "ports": [{"port": port, "interface": switch_interface(port)} for port in ports],
         "listen": f"{site.address}:{site.control_port}",

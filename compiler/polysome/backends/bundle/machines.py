@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from polysome.backends.controller.config import colons, dots
+from polysome.backends.controller.probes import probes
 from polysome.backends.rdma.config import DEVICE_PORT
 from polysome.backends.system.design import Design
 from polysome.plan.model import Region
 from polysome.plan.numbers import ceil_div
-from polysome.plan.site import NfServer, RdmaServer
+from polysome.plan.site import CPU_INTERFACE, SOFT, SOFT_ICRC, NfServer, RdmaServer
 
 USER = "polysome"  # whom programs become that need root only at their start
-SOFT_SWITCHES = ("software", "linux")  # models that are a program
 HUGE_PAGE = 2 << 20
 NF_HUGE_PAGES = 512  # 1 GiB: what DPDK's pools of packets take, with room
 ROCE = 96  # bytes that Linux takes off an interface's MTU before it looks for a path MTU (iboe_get_mtu)
 ETHERNET = 14
+SUFFIX = 7  # bytes, at most, behind a packet that was parked (PROTOCOL.md, "What leaves")
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,6 @@ class Machine:
         return "".join(f"{name}={shlex.quote(value)}\n" for name, value in self.variables.items()).encode()
 
 
-def is_soft(design: Design) -> bool:
-    """Is the switch a program?"""
-    return design.site.switch.name in SOFT_SWITCHES
-
-
 def nf_host(server: NfServer) -> str:
     """How the NF gets its frames."""
     return "dpdk" if server.dpdk else "af_packet"
@@ -87,7 +83,7 @@ def machines(design: Design) -> tuple[Machine, ...]:
 
 def _switch(design: Design) -> Machine:
     site = design.site
-    soft = is_soft(design)
+    soft = site.soft
     ends = [site.controller.metrics, site.controller.listen]
     ports = ([str(site.control_port)] if soft else []) + [end.rpartition(":")[2] for end in ends if end]
     variables = {
@@ -98,8 +94,14 @@ def _switch(design: Design) -> Machine:
         "LISTEN": " ".join(ports),
         "CERTIFICATES": "switch controller" if soft else "controller",
     }
-    if soft:
-        variables["LINKS"] = " ".join(f"{switch_interface(port)}:{mtu}" for port, mtu in _mtus(design).items())
+    links = {switch_interface(port): mtu for port, mtu in _mtus(design).items()} if soft else {}
+    if probes(design):
+        own, mtu = site.cpu_interface or CPU_INTERFACE, site.largest_frame + SUFFIX - ETHERNET
+        links |= {switch_interface(site.cpu_port): mtu, own: mtu} if soft else {own: mtu}
+        variables |= {"CPU_PORT": str(site.cpu_port), "CPU_INTERFACE": own, "ICRC": site.icrc or SOFT_ICRC}
+        variables["ICRC_PORTS"] = " ".join(str(server.port) for server in site.rdma_servers)
+    if links:
+        variables["LINKS"] = " ".join(f"{name}:{mtu}" for name, mtu in links.items())
     return Machine("switch", "switch", str(site.address), dict(sorted(variables.items())))
 
 
@@ -133,6 +135,8 @@ def _rdma(design: Design, server: RdmaServer, region: Region | None) -> Machine:
         "LINKS": f"{server.interface}:{_rdma_mtu(design, server)}",
         "NUMA": str(server.numa),
     }
+    if not design.site.soft and server.device != SOFT:
+        variables["NIC_ICRC"] = str(design.site.nic_icrc)
     if server.huge_pages and region is not None:
         variables["HUGE_PAGES"] = str(ceil_div(region.bytes, HUGE_PAGE))
     return Machine(server.name, "rdma", str(server.address), dict(sorted(variables.items())))

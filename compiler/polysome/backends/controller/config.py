@@ -6,12 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from polysome.backends.controller.probes import probes
 from polysome.backends.controller.verdicts import port_sets
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import p4_text
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
 from polysome.plan.kinds import mirror_length
+from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC
 
 FALLBACK_BURST = 262_144  # bytes of whole packets that find no queue pair, at once
 DEADLINE = 1_000_000_000  # ns for an answer of a part
@@ -65,6 +67,7 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "state": places.state,
         "config": places.config,
         "tls": tls(places.tls, "controller"),
+        **_bring_up(design),
     }
 
 
@@ -148,6 +151,24 @@ def _fixed_ports(design: Design) -> list[dict[str, Any]]:
         return [around]
     generator = {"port": site.generator_port, "queue_bytes": limit, "role": GENERATOR}
     return [around, generator]
+
+
+def _bring_up(design: Design) -> dict[str, Any]:
+    """How queue pairs are proved; nothing where there are none."""
+    site, found = design.site, probes(design)
+    if not found:
+        return {}
+    return {
+        "bring_up": {
+            "port": site.cpu_port,
+            "interface": site.cpu_interface or CPU_INTERFACE,
+            "rate": site.port_rate,
+            "queue_bytes": design.plan.queues.limit.value,
+            "icrc": site.icrc or SOFT_ICRC,
+            "nic_icrc": site.nic_icrc or "",
+            "probes": found,
+        }
+    }
 
 
 def _polling(design: Design) -> dict[str, int]:

@@ -93,6 +93,7 @@ class System(ctypes.Structure):
         ("fault_count", ctypes.c_size_t),
         ("recirculation", _u16),
         ("generator", _u16),
+        ("controller_port", _u16),
         ("queue_bytes", _u32),
         ("recirculation_rate", _u64),
         ("recirculation_time", _u64),

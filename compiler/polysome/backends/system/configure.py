@@ -77,6 +77,7 @@ def configure(design: Design, run: Run) -> abi.System:
         fault_count=len(run.faults),
         recirculation=design.addresses.recirculation_port,
         generator=site.generator_port,
+        controller_port=site.cpu_port,
         queue_bytes=queue,
         recirculation_rate=site.switch.port_rate_bps,
         recirculation_time=site.switch.recirculation_ns,

@@ -120,6 +120,7 @@ def tofino_program(
         "looks_until_down": 1 + 2 * (LOOKS + 1),
         "looks_at_rest": LOOKS // 2 + 1,
         "guarded": _guarded(ways, parser),
+        "probed": bool(ways) and _guarded(ways, parser) is not None,
         "hashes": _hashes(ways, parser),
         "lengths": _lengths(ways, parser),
         "ways": len(ways),
@@ -127,7 +128,7 @@ def tofino_program(
         "nf_link_entries": 256,
         "verdict_entries": 512,
         "station_entries": 1024,
-        "nf_ports": sizes.nf_ports,
+        "nf_ports": sizes.nf_ports + 1,  # and the controller's
         "server_ports": sizes.server_ports,
         "address_high": _address_high(sizes),
         "part_sizes": sorted({size for _, size in parts}),

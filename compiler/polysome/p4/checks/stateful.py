@@ -35,7 +35,7 @@ def _one_bit(action: pr.RegisterAction, chip: ChipLimits, report: Report) -> Non
                 "E1210",
                 "a register of single bits does more than set, clear or return one",
                 s.span,
-                why=f"A stateful ALU of {chip.name} sets or clears a single bit, and returns what it was or the opposite.",
+                why=f"A stateful ALU of {chip.name} sets or clears a bit, and returns what it was or the opposite.",
                 mend="Return the bit first, then assign 0 or 1; or use a register of 8 bits.",
             )
 

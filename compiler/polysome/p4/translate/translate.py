@@ -215,7 +215,9 @@ class _Translation:
         """The body works on `value` in place; what it declares is a variable of the pass."""
         result = ctype(a.result)
         root = a.value.root
-        inner = Statements(self.program, self.names, code.gress, {root: "sal_"}, not self.chip.stateful_wraps, self.points)
+        inner = Statements(
+            self.program, self.names, code.gress, {root: "sal_"}, not self.chip.stateful_wraps, self.points
+        )
         yield f"auto run_{self.names.of(a.name)} = [&](std::size_t index) POLYSOME_INLINE -> {result} {{"
         yield f"{STEP}auto& sal_value = {self.names.of(a.register)}[index];"
         yield f"{STEP}[[maybe_unused]] {result} sal_rv{{}};"

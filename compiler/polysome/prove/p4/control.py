@@ -8,7 +8,7 @@ from functools import cache
 
 from polysome import smt
 from polysome.p4 import program as pr
-from polysome.p4.types import Composite, Type, width
+from polysome.p4.types import BOOL, Composite, Type, width
 from polysome.prove.p4 import tables
 from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
 from polysome.prove.p4.parser import assign
@@ -128,7 +128,7 @@ class Walk:
                 yield from self._hits(s, world)
 
     def _chosen(self, s: pr.If, world: World) -> World:
-        """One world behind a choice between constants: each place that may be written becomes a term of the condition."""
+        """One world behind a choice between constants: each place that may be written is a term of the condition."""
         condition = self._value(s.condition, world.store)
         sides = [holds for holds, _ in self.feasible.split(condition)]
         if len(sides) == 1:
@@ -137,9 +137,10 @@ class Walk:
         yes, no = world.store.copy(), world.store.copy()
         self._assignments(s.yes, yes)
         self._assignments(s.no, no)
+        chosen = as_term(condition, BOOL)
         for place in targets((*s.yes, *s.no)):
             one, other = (as_term(on.value(place), place.type) for on in (yes, no))
-            world.store.write(place.key, simplified(smt.If(condition, one, other)))
+            world.store.write(place.key, simplified(smt.If(chosen, one, other)))
         return world
 
     def _assignments(self, body: tuple[pr.Stmt, ...], store: Store) -> None:

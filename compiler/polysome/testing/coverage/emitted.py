@@ -44,6 +44,7 @@ class Role(IntEnum):
     server = 3
     recirculation = 4
     generator = 5
+    controller = 6
 
 
 class Sent(NamedTuple):
@@ -105,6 +106,7 @@ class Emitted:
 
     def _port(self, sent: Sent) -> int:
         """As the library's arrivals have it."""
+        site = self.design.site
         match sent.role:
             case Role.traffic:
                 return sent.number
@@ -115,7 +117,9 @@ class Emitted:
             case Role.recirculation:
                 return AT_SWITCH | self.design.addresses.recirculation_port
             case Role.generator:
-                return AT_SWITCH | self.design.site.generator_port
+                return AT_SWITCH | site.generator_port
+            case Role.controller:
+                return AT_SWITCH | site.cpu_port
             case Role.plain:
                 return AT_SWITCH | self._unused()
 
@@ -124,7 +128,7 @@ class Emitted:
         site = self.design.site
         used = {port for ports in site.traffic for port in ports}
         used |= {server.port for server in (*site.nf_servers, *site.rdma_servers)}
-        used |= {self.design.addresses.recirculation_port, site.generator_port}
+        used |= {self.design.addresses.recirculation_port, site.generator_port, site.cpu_port}
         return next(port for port in range(512) if port not in used)
 
 

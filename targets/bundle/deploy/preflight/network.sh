@@ -20,6 +20,11 @@ link() { # INTERFACE LEAST-MTU
     if [ ! -e "$at" ]; then
         known=
         for path in /sys/class/net/*; do known="$known ${path##*/}"; done
+        if [ "$SOFT_SWITCH" = yes ] && [ "$1" = "${CPU_INTERFACE:-}" ]; then
+            missing "network interface $1, by which the controller proves queue pairs" '' \
+                "ip link add port$CPU_PORT mtu $2 type veth peer name $1 mtu $2; ip link set port$CPU_PORT up; ip link set $1 up"
+            return
+        fi
         missing "network interface $1" '' "The site file names it (a soft switch calls its own portN); this machine has:${known:- none}."
         return
     fi

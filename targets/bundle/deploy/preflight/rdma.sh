@@ -42,7 +42,7 @@ fi
 if [ "$SOFT_SWITCH" = yes ]; then
     ok 'ICRC: the soft switch computes it'
 else
-    warning "$DEVICE must not check the ICRC of RoCE frames, and no driver tells whether it does" '' \
-        "Set the NIC's firmware so, as its vendor describes; with the check on, every request is lost and no queue pair comes up."
+    warning "$DEVICE must accept any ICRC by the setting '$NIC_ICRC', and no driver tells whether it does" '' \
+        "Set it before the agent starts; with the check on, every request is lost and no queue pair comes up."
 fi
 exit 0

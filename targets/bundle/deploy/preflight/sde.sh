@@ -39,4 +39,11 @@ if [ -n "$queues" ]; then
 else
     missing "${install:-\$SDE_INSTALL}/share/bf_rt_shared/bf_rt_tm_*.json" '' 'Tables by which queues get their limits: SDE 9.5 and newer have them.'
 fi
+
+# No table of the SDE's says whether a port appends ICRC; the controller finds out (runtime/PROTOCOL.md, rule 14).
+if [ -n "${ICRC:-}" ]; then
+    warning "switch ports $ICRC_PORTS must append ICRC by the setting '$ICRC', and no driver tells whether they do" '' \
+        "Set it before the controller starts; without it, no queue pair comes up, and polysome status says so."
+    ok "the controller proves it by $CPU_INTERFACE, at switch port $CPU_PORT"
+fi
 exit 0

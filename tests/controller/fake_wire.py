@@ -1,0 +1,75 @@
+"""The controller's port of a switch that parks probes, and servers that keep them, without either."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from polysome_controller import control_pb2 as pb
+from polysome_controller.proving import ETHER_TYPE, SOURCE, pieces
+
+SWITCH_MAC = bytes.fromhex("02706f6c7901")
+PORT = 64
+# As of a way of Ethernet and IPv4; the NF reads a byte and a half from byte 23 on, and writes them and the source.
+PIECES = [pb.Piece(first=184, width=8, bytes=1), pb.Piece(first=204, width=4, bytes=1)]
+PROBES = [
+    pb.Probe(way=1, headers=bytes(range(34)), length=length, number=7, fields=PIECES, edits=PIECES)
+    for length in (100, 1500, 777)
+]
+BRING_UP = {
+    "port": PORT,
+    "interface": "cpu0",
+    "icrc": "the ASIC's",
+    "nicIcrc": "the NIC's",
+    "probes": [
+        {
+            **{"way": 1, "headers": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gIQ==", "length": length, "number": 7},
+            "fields": [{"first": p.first, "width": p.width, "bytes": p.bytes} for p in PIECES],
+            "edits": [{"first": p.first, "width": p.width, "bytes": p.bytes} for p in PIECES],
+        }
+        for length in (100, 1500, 777)
+    ],
+}
+
+
+class FakeWire:
+    """`parked`, `edited`: what a test makes of a packet, and of the one that comes back, by queue pair; None: lost."""
+
+    def __init__(self) -> None:
+        self.parked: Callable[[int, bytes], bytes | None] = lambda pair, packet: packet
+        self.back: Callable[[int, bytes], bytes | None] = lambda pair, packet: packet + bytes(4)
+        self.cells: dict[int, bytes] = {}
+        self.sent: list[tuple[int, int]] = []  # probes: queue pair, length
+        self.failure = ""
+        self.interface = ""
+        self._take: Callable[[bytes], None] = lambda frame: None
+
+    def socket(self, interface: str, take: Callable[[bytes], None]) -> FakeWire:
+        self.interface, self._take = interface, take
+        return self
+
+    def close(self) -> None:
+        self.interface = ""
+
+    def send(self, frame: bytes) -> str:
+        if frame[12:14] == ETHER_TYPE:
+            pair = int.from_bytes(frame[20:22], "big")
+            assert frame[24:26] == b"\x40\0" and frame[26:28] == pieces(self.cells[pair], PIECES)
+            self._answer(self.back(pair, self.cells.pop(pair)))
+        elif not self.failure:
+            pair = int.from_bytes(frame[6:12], "big") - SOURCE
+            self.sent.append((pair, len(frame)))
+            packet = self.parked(pair, frame)
+            if packet is not None:
+                self.cells[pair] = frame
+                self._answer(fields(pair, packet))
+        return self.failure
+
+    def _answer(self, frame: bytes | None) -> None:
+        if frame is not None:
+            asyncio.get_running_loop().call_soon(self._take, frame)
+
+
+def fields(pair: int, packet: bytes) -> bytes:
+    tag = b"\x10\x07" + bytes(4) + pair.to_bytes(2, "big") + len(packet).to_bytes(2, "big") + b"\0\xff"
+    return SWITCH_MAC + SWITCH_MAC + ETHER_TYPE + tag + pieces(packet, PIECES).ljust(34, b"\0")

@@ -1,0 +1,87 @@
+"""What comes by the controller's port is parked where it says, and comes back; nobody else can do so (rule 14)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.switch.process.conftest import Site
+from tests.switch.process.harness import pb
+from tests.switch.process.test_frames import SERVER_MAC, entry, tcp_packet
+
+CONTROLLER = 0x4000  # its verdict
+NF_MAC, SWITCH_MAC = bytes.fromhex("020000000009"), bytes.fromhex("02706f6c7901")
+
+
+@pytest.fixture
+def probed(site: Site) -> Site:
+    """Port 1 is the controller's, 2 of traffic, 3 a server's. No queue pair is up; a probe of queue pair 5 is known."""
+    site.controller.write(
+        pb.Update(port=pb.Port(port=1, role=6, index=255)),
+        pb.Update(port=pb.Port(port=2, role=1)),
+        pb.Update(port=pb.Port(port=3, role=3, append_icrc=True)),
+        pb.Update(mirror=pb.Mirror(session=1, port=1, max_length=13 + 60)),
+        *(entry("Ingress.nf_links", "to_nf", [index, way], [1, 1]) for index in (0, 255) for way in range(5)),
+        entry("Ingress.buckets", "choose", [6, 5], [5, 3, 5, 3]),
+        entry("Ingress.servers", "to_server", [5], [3]),
+        entry("Ingress.verdicts", "send", [CONTROLLER], [1]),
+        entry("Egress.servers", "server", [3], [int.from_bytes(SERVER_MAC, "big"), 0xC613FF10, 0x1234]),
+        entry("Egress.queue_pairs", "remote", [5], [0x17]),
+    )
+    return site
+
+
+def probe(pair: int = 5) -> bytes:
+    packet = tcp_packet()
+    return packet[:6] + (0x02706F700000 | pair).to_bytes(6, "big") + packet[12:]
+
+
+def edits(fields: bytes, verdict: int = CONTROLLER) -> bytes:
+    """The same bytes as edits of the load balancer: Ethernet's and IPv4's destination."""
+    return SWITCH_MAC + NF_MAC + fields[12:24] + verdict.to_bytes(2, "big") + bytes(34)
+
+
+def test_a_probe_is_parked_on_a_queue_pair_that_is_down(probed: Site) -> None:
+    probed.wires[1].send(probe())
+    fields, write = probed.wires[1].receive(), probed.wires[3].receive()
+    assert fields is not None and write is not None
+    assert fields[14] == 0x10 and fields[20:22] == b"\0\5" and fields[24:26] == b"\0\xff"
+    assert write[42] == 0x0A and probe() in write
+    probed.wires[1].send(edits(fields))
+    read = probed.wires[3].receive()
+    assert read is not None and read[42] == 0x0C
+
+
+def test_traffic_with_a_probes_address_is_not_parked(probed: Site) -> None:
+    """Its queue pair is down, and for users the bucket is another one: it goes whole."""
+    probed.wires[2].send(probe())
+    whole = probed.wires[1].receive()
+    assert whole is not None and whole[14] == 0x11 and whole[26:] == probe()
+    assert probed.wires[3].receive(0.3) is None
+
+
+@pytest.mark.parametrize("role", [0, 3, 4, 5])
+def test_no_other_role_parks(probed: Site, role: int) -> None:
+    probed.controller.write(pb.Update(port=pb.Port(port=2, role=role)))
+    probed.wires[2].send(probe())
+    assert probed.wires[3].receive(0.3) is None and probed.wires[1].receive(0.1) is None
+
+
+@pytest.mark.parametrize("verdict", [0x4000, 0x4001, 0x7FFF])
+@pytest.mark.parametrize("flags", [0x10, 0x11, 0x12])
+def test_the_nf_sends_nothing_to_the_controller(probed: Site, flags: int, verdict: int) -> None:
+    """Neither edits of what is parked, nor a packet."""
+    probed.controller.write(pb.Update(port=pb.Port(port=2, role=2)), entry("Ingress.verdicts", "send", [verdict], [1]))
+    probed.wires[1].send(probe())
+    fields = probed.wires[1].receive()
+    assert fields is not None and probed.wires[3].receive() is not None
+    forged = edits(fields, verdict)
+    probed.wires[2].send(forged[:14] + bytes([flags]) + forged[15:])
+    assert probed.wires[3].receive(0.3) is None and probed.wires[1].receive(0.1) is None
+
+
+def test_the_switch_says_how_its_ports_are(probed: Site) -> None:
+    found = {n: probed.controller.port(n) for n in (1, 2, 3)}
+    assert {n: (p.role, p.index, p.append_icrc) for n, p in found.items()} == {
+        1: (6, 255, False),
+        2: (1, 0, False),
+        3: (3, 0, True),
+    }
