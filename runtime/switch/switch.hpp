@@ -69,7 +69,6 @@ class Switch final : public RevocableDriver {
         traffic_.port(number).configured = true;
     }
 
-    const PortConfig& config(std::uint16_t number) const { return traffic_.port(number).config; }
     bool is_set(std::uint16_t number) const { return number < ports && traffic_.port(number).configured; }
     const PortConfig& config(std::uint16_t number) const { return traffic_.port(number).config; }
 

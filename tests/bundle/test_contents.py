@@ -205,6 +205,6 @@ def test_the_end_is_worth_reading(tmp_path: Path) -> None:
         "64 queue pairs",
         "1 Gbps",
         f"polysome up {tmp_path / 'out'}",
-        "packets of 98 to 1522",
+        "packets of 98 to 1515",
     ):
         assert said in text, text
