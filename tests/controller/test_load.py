@@ -137,14 +137,15 @@ def test_without_room_packets_go_whole(site: SiteMaker) -> None:
 
 def test_links_and_drops_are_in_the_status(site: SiteMaker) -> None:
     async def scenario(s: Site, traffic: Traffic) -> None:
-        await s.until(lambda: any(link.out_bps for link in s.status().links))
+        # The first look may have begun before the traffic did.
+        await s.until(lambda: any(2e8 < link.out_bps < 6e8 for link in s.status().links if link.port == 40))
         links = {(link.name, link.port): link for link in s.status().links}
         assert set(links) == {
             *{("clients", 0), ("servers", 1), ("servers", 2), ("nf1", 32), ("nf2", 33)},
             *{("memory0", 40), ("memory1", 41)},
         }
         memory = links["memory0", 40]
-        assert memory.up and memory.frames_out and 2e8 < memory.out_bps < 6e8
+        assert memory.up and memory.frames_out
         assert {drop.name: drop.value for drop in s.status().drops} == {"not for the VIP": 6}
 
     asyncio.run(with_traffic(site, 5e7, scenario))

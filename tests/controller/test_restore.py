@@ -54,7 +54,7 @@ def test_all_that_it_needs_is_there_before_it_is_up(site: SiteMaker) -> None:
             s.switch.take_down(0)
             await s.until(s.all_up)
             down, needed, up = s.switch.requests
-            assert [u.WhichOneof("what") for u in down.updates] == ["register"] * 6
+            assert [u.WhichOneof("what") for u in down.updates] == ["register"] * 5
             assert {u.put.table for u in needed.updates if u.WhichOneof("what") == "put"} == {
                 *("Ingress.answers", "Egress.queue_pairs", "Egress.servers", "Ingress.stations"),
             }

@@ -181,7 +181,16 @@ FAULTS = {
         "checksum",
     ),
     "another time to live": ([("hdr.roce_ipv4.ttl = 64;", "hdr.roce_ipv4.ttl = 65;")], "requests", "from 20 on"),
-    "no acknowledgement": ([("hdr.bth.ack_request = 0x80;", "hdr.bth.ack_request = 0;")], "requests", "from 50 on"),
+    "no acknowledgement": (
+        [("hdr.bth.ack_request = 0x80;", "hdr.bth.ack_request = 0;")],
+        "requests",
+        "against its PSN",
+    ),
+    "an acknowledgement of every second request": (
+        [("md.psn[4:0] == 0", "md.psn[0:0] == 0")],
+        "requests",
+        "against its PSN",
+    ),
     "from the server": ([("hdr.roce_ipv4.src = SWITCH_IP;", "hdr.roce_ipv4.src = 1;")], "requests", "switch's IP"),
     "from another station": (
         [("hdr.roce_ethernet.src = SWITCH_MAC;", "hdr.roce_ethernet.src = 1;")],
@@ -211,7 +220,7 @@ FAULTS = {
         "returned",
         "changed",
     ),
-    "own frames that are none": ([("(1, 2): whole;", "(1, 2): accept;")], "returned", "dropped"),
+    "own frames that are none": ([("(1, 2, _): whole;", "(1, 2, _): accept;")], "returned", "dropped"),
     "a verdict that is a queue pair": (
         [("md.verdict = hdr.tag_end.port;", "md.verdict = hdr.tag_end.queue_pair;")],
         "returned",
@@ -238,8 +247,8 @@ FAULTS |= {
     "edits that are never in their slot": (
         [
             (
-                "if (md.has_slot == 0) {\n                    md.in_the_way",
-                "if (md.has_slot == 1) {\n                    md.in_the_way",
+                "if (md.in_the_ring == 1 && md.has_slot == 0) {\n                    md.in_the_way",
+                "if (md.in_the_ring == 1 && md.has_slot == 1) {\n                    md.in_the_way",
             )
         ],
         "merge",

@@ -44,7 +44,7 @@ OBLIGATIONS = (
     Obligation("merge", "it leaves with the NF's edits, as `apply` says", "paths of the parser", merge),
     Obligation("stations", "only answers count, all else is passed on", "passes of the switch", stations),
     Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
-    Obligation("probes", "only the controller parks where a packet itself says", "passes of the switch", probes),
+    Obligation("probes", "only the controller names the queue pair to park on", "passes of the switch", probes),
 )
 
 
