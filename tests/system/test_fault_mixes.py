@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.system.outcome import GAP, START, Outcome, balanced, designed, ran, right, traffic
 
+from polysome.plan.parking import LOOKS
 from polysome.testing.engines import ENGINES
 
 pytestmark = [
@@ -94,9 +95,10 @@ def test_losses_are_bounded(kind: str) -> None:
     own = outcome.losses("lost", "fcs error")
     others = len(outcome.lost) - own
     hurt = incidents(outcome, "server")
-    # Behind one frame: those of a round trip; a READ that is not answered holds one of 16 places for T. A NAK that goes
-    # astray costs silence instead, until the second sweep after it.
-    behind = design.site.rdma_servers[0].nic.read_ns // GAP + 2 + design.plan.parking.timeout.value // GAP // 16
+    # Behind one frame: those of a round trip; a READ that is not answered holds one of 16 places until three looks saw the
+    # queue pair at rest. A NAK that goes astray costs silence instead, until the second sweep after it.
+    rest = 3 * design.plan.parking.silence.value // LOOKS
+    behind = design.site.rdma_servers[0].nic.read_ns // GAP + 2 + rest // GAP // 16
     silences = outcome.events["resync"] - sum(n for name, n in outcome.counters.items() if name.endswith("nak frames"))
     silent = 2 * design.plan.parking.silence.value // GAP
     assert 0 < others <= hurt * behind + max(0, silences) * silent

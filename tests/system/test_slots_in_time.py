@@ -133,9 +133,3 @@ CASES = {
 def test_over_time(case: str, wraps: bool) -> None:
     steps, wanted = CASES[case]
     assert events(wraps, *steps) == wanted
-
-
-def test_no_read_goes_out_behind_a_sequence_nak() -> None:
-    """Nobody knows which of those that are out will be answered."""
-    nak = f"in {SERVER} {LATE} {a.answer(NUMBER, 1, 0x60).hex()}"
-    assert events(False, edits(LATE), nak, edits(LATE, SEQ + 1)) == {"edits": 1, "resync": 1, "retry": 1}
