@@ -55,7 +55,26 @@ UNREACHED = (
     ),
     Why(r"ingress, if \(hdr\.bridge\.way != 0\): true", UNSPLIT, NOTHING_SPLIT),
     Why(r"ingress, if \(md\.kind == KIND_EDITS\): true \(2\)", UNSPLIT, NOTHING_SPLIT),
-    Why(r"ingress, if \(md\.(has_slot|in_the_way) == 0\): (true|false)( \(2\))?", UNSPLIT, NOTHING_SPLIT),
+    Why(
+        r"ingress, if \(md\.(in_the_ring|there|taken) == [01]( && md\.\w+ == [01])?\): (true|false)( \(2\))?",
+        UNSPLIT,
+        NOTHING_SPLIT,
+    ),
+    Why(
+        r"ingress, if \(md\.(own_address|primary_up) == 1( \|\| md\.backup_up == 1)?\): (true|false)( \(2\))?",
+        UNSPLIT,
+        NOTHING_SPLIT,
+    ),
+    Why(
+        r"ingress, if \(md\.port\.role == ROLE_CONTROLLER\): true",
+        SPLIT,
+        "the simulated system's controller proves no queue pair; tests/switch/process/test_probes.py does",
+    ),
+    Why(
+        r"ingress, if \(md\.there == 0\): true",
+        SPLIT,
+        "edits that come again when their packet has left: tests/system/test_slots_in_time.py",
+    ),
     Why(r"ingress, if \(md\.kind == KIND_RESPONSE\): true", UNSPLIT, NOTHING_SPLIT),
     Why(r"egress, if \(hdr\.bridge\.copy == COPY_(WRITE|RESYNC|FIELDS).*\): true", UNSPLIT, NOTHING_SPLIT),
 )
