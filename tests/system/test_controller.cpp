@@ -260,7 +260,7 @@ TEST(Tables, AQueuePairIsEnteredAndLaterReplaced) {
     EXPECT_EQ(device.registers.at("Egress.psns 2 "), 600u);
     EXPECT_EQ(device.registers.at("Ingress.acknowledged 2 "), 600u);
     EXPECT_EQ(device.registers.at("Ingress.reads 2 count"), 0u);
-    EXPECT_EQ(device.registers.at("Ingress.silence 2 state"), 0u);
+    EXPECT_EQ(device.registers.at("Ingress.silence 2 "), 0u);
     EXPECT_EQ(device.registers.at("Ingress.backups 2 "), 1u);
     tables.set_up(2, false);
     EXPECT_FALSE(tables.up(2));
