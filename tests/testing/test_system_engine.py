@@ -161,15 +161,16 @@ def reflected(spec: Spec, frames: list[bytes]) -> tuple[Record, set[int]]:
 
 def test_trailers_of_any_length_leave(reflector: Spec) -> None:
     """Every length modulo 4 with every trailer, also where both fill the cell."""
-    longest = frames.most_written(default_design(reflector.program).sizes.cell)
+    sizes = default_design(reflector.program).sizes
+    longest, most = frames.most_written(sizes.cell), sizes.most
     sized = [(length, trailer) for length in range(148, 152) for trailer in (*range(9), 46)]
-    sized += [(1514, trailer) for trailer in range(9)] + [(1522, 0), (1522, longest - 1522)]
+    sized += [(1514, trailer) for trailer in range(9)] + [(most, 0), (most, longest - most)]
     found, split = reflected(
         reflector, [echo(n, fill=n % 256) + bytes(i % 255 + 1 for i in range(t)) for n, t in sized]
     )
     assert split == set(range(len(sized)))
     assert [len(fate.copies[0].data) for fate in found.fates] == [length for length, _ in sized]
-    over = (echo(1522) + bytes(longest - 1522 + 1), echo(1522))
+    over = (echo(most) + bytes(longest - most + 1), echo(most))
     trace = Trace({}, tuple(Arrival(0, 10_000 * n, frame) for n, frame in enumerate(over)))
     assert list(compared(reflector, trace).lost) == [0], "it is longer than its cell"
 
