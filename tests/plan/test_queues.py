@@ -25,7 +25,7 @@ def test_the_load_balancers_queues_by_hand() -> None:
     assert frames.write(147) - frames.pad(147) + frames.MOST_PAD + frames.GAP == 256
     assert q.limit.value == 1_000_000 // 128 * 80 == 624_960
     assert q.first.value == 64 * 80  # for each queue pair a frame of 13 + 62 + 4 B
-    assert q.total.value == (2 + 1 + 3 + 1) * 624_960 + 3 * 5_120
+    assert q.total.value == (2 + 1 + 3 + 2) * 624_960 + 3 * 5_120
 
 
 def test_where_nothing_is_parked_packets_go_to_the_nf_only() -> None:
@@ -68,8 +68,8 @@ def test_what_a_queue_holds_leaves_in_the_time_that_is_planned(name: str, switch
 
 
 def test_the_last_port_that_fits() -> None:
-    """20 MB are 31 queues of 624 960 B, of which recirculation has one."""
-    small = replace(THREE, switch=replace(THREE.switch, packet_buffer_bytes=7 * 624_960 + 3 * 5_120))
+    """20 MB are 31 queues of 624 960 B, of which recirculation and the controller have one each."""
+    small = replace(THREE, switch=replace(THREE.switch, packet_buffer_bytes=8 * 624_960 + 3 * 5_120))
     assert made("load_balancer", small).queues.total.value == small.switch.packet_buffer_bytes
     smaller = replace(small, switch=replace(small.switch, packet_buffer_bytes=small.switch.packet_buffer_bytes - 1))
     with pytest.raises(SpecError) as error:
