@@ -24,6 +24,11 @@ MOST_BUCKETS = 2**16
 MOST_TRIES = 128  # counted in eight bits
 SILENCE = 1_000_000  # ns (rule 4)
 LOOKS = 4  # of the packet generator at each queue pair, in the time of silence
+# Behind the first READ that is out: the first look may come at once, so as many periods have passed as there were looks
+# behind it.
+LOOKS_UNTIL_SILENT = LOOKS + 1
+LOOKS_UNTIL_DOWN = 2 * (LOOKS + 1)
+LOOKS_AT_REST = LOOKS // 2 + 1  # behind the last READ or response
 SLOT_WORDS = 4  # bytes of a register word
 SLOT_OWNER = 8  # seq and time, in one paired register
 

@@ -17,7 +17,7 @@ from polysome.backends.tofino.parser_states import NamedSum, States, option_part
 from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.numbers import ceil_div
-from polysome.plan.parking import LOOKS
+from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT
 from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, masks
 from polysome.plan.way import Way
@@ -115,10 +115,10 @@ def tofino_program(
         "longest": frames.most_written(sizes.cell) + 4,
         "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
         "skew": CLOCK_SKEW,
-        # The first look may come at once, so as many periods have passed as there were looks behind it.
-        "looks_until_silent": 1 + LOOKS + 1,
-        "looks_until_down": 1 + 2 * (LOOKS + 1),
-        "looks_at_rest": LOOKS // 2 + 1,
+        # A register counts from 1, with which the first READ begins.
+        "looks_until_silent": 1 + LOOKS_UNTIL_SILENT,
+        "looks_until_down": 1 + LOOKS_UNTIL_DOWN,
+        "looks_at_rest": LOOKS_AT_REST,
         "guarded": _guarded(ways, parser),
         "probed": bool(ways) and _guarded(ways, parser) is not None,
         "hashes": _hashes(ways, parser),
