@@ -220,7 +220,7 @@ FAULTS = {
         "returned",
         "changed",
     ),
-    "own frames that are none": ([("(1, 2, _): whole;", "(1, 2, _): accept;")], "returned", "dropped"),
+    "own frames that are none": ([("(1, 2): nf_returned;", "(1, 2): accept;")], "returned", "dropped"),
     "a verdict that is a queue pair": (
         [("md.verdict = hdr.tag_end.port;", "md.verdict = hdr.tag_end.queue_pair;")],
         "returned",
@@ -247,15 +247,15 @@ FAULTS |= {
     "edits that are never in their slot": (
         [
             (
-                "if (md.in_the_ring == 1 && md.has_slot == 0) {\n                    md.in_the_way",
-                "if (md.in_the_ring == 1 && md.has_slot == 1) {\n                    md.in_the_way",
+                "md.has_slot == 0) {\n                    md.in_the_way",
+                "md.has_slot == 1) {\n                    md.in_the_way",
             )
         ],
         "merge",
         "no frame of edits put there",
     ),
     "a WRITE to the primary's port that is the backup's": (
-        [("        md.server_port = md.backup_port;\n", "")],
+        [("park_it(md.backup_port);", "park_it(md.server_port);")],
         "requests",
         "WRITE goes to another port",
     ),
@@ -326,7 +326,7 @@ FAULTS |= {
     ),
     "a pad that is not zeros": ([("hdr.pad_4.zero = 0;", "hdr.pad_4.zero = 1;")], "park", "the pad is not"),
     "a queue pair that is down": (
-        [("if (md.primary_up == 0) {", "if (md.primary_up == 2) {")],
+        [("} else if (md.primary_up == 1) {", "} else if (md.primary_up == 0) {")],
         "requests",
         "may be down",
     ),
@@ -378,7 +378,11 @@ FAULTS |= {
         "probes",
         "alone",
     ),
-    "the NF's frames to the controller": ([("            (_, _, 1): accept;\n", "")], "probes", "the NF sends it"),
+    "the NF's frames to the controller": (
+        [("            1: accept;\n            default: edits;", "            default: edits;")],
+        "probes",
+        "the NF sends it",
+    ),
 }
 # Of these what breaks it is a frame of the NF, or of the controller.
 NO_PACKET = {"probes": ("",), "park": ("round",), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}

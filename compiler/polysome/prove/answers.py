@@ -57,6 +57,7 @@ class Reads:
     answers: tuple[Answer, ...]
     lost: str = ""
     refused: tuple[Passed, ...] = ()  # passes that drop a frame at once: no table is asked, no register touched
+    round: tuple[Window, ...] = ()  # what comes back by the recirculation port
 
     @cached_property
     def distinct(self) -> list[Answer]:
@@ -118,7 +119,7 @@ def reads(seen: Traffic) -> Reads:
         accesses = before.store.accesses
         again += [replace(one, accesses=(*accesses, *one.accesses)) for one in found]
     refused = tuple(passed for passed in others if not passed.store.accesses and not passed.store.ran)
-    return Reads((*first, *again), "", refused)
+    return Reads((*first, *again), "", refused, tuple(window for _, window in round_))
 
 
 def _read(

@@ -18,7 +18,8 @@ from polysome.prove.window import Frame, Term, Window
 
 LINK_HEADER = 14  # bytes
 # Roles of ports (runtime/PROTOCOL.md).
-PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION, CONTROLLER = 0, 1, 2, 3, 4, 6
+PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION, GENERATOR, CONTROLLER = range(7)
+FROM_MAC = {PLAIN, TRAFFIC, NF, SERVER, CONTROLLER}
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Case:
 
     `ways`: what the plan says of each way that it splits, lengths included (`Way.within`). `entries`: of tables, by
     full name; those that are not listed may hold anything. `sessions`: the longest length of each way's mirror session.
-    `cell`, `cells`: bytes of a cell, and how many a server's region has. `nf`: the C++ that the NF is compiled from; ""
+    `cell`, `cells`: bytes of a cell, and how many a server's region has; `timeout`: how long edits wait, in ticks of
+    the clock; `most_reads`: that a queue pair may have out. `nf`: the C++ that the NF is compiled from; ""
     if it has none.
     """
 
@@ -50,6 +52,8 @@ class Case:
     sessions: tuple[int, ...]
     cell: int
     cells: int
+    timeout: int
+    most_reads: int
     nf: str
 
     @cached_property

@@ -18,6 +18,7 @@ from polysome.prove.requests import requests
 from polysome.prove.result import Result, Status
 from polysome.prove.returned import returned
 from polysome.prove.split import converse, forward
+from polysome.prove.state.state import state
 from polysome.prove.stations import stations
 from polysome.prove.traffic import Traffic, traffic
 from polysome.prove.whole import whole
@@ -45,6 +46,7 @@ OBLIGATIONS = (
     Obligation("stations", "only answers count, all else is passed on", "passes of the switch", stations),
     Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
     Obligation("probes", "only the controller names the queue pair to park on", "passes of the switch", probes),
+    Obligation("state", "slots, cells, READs and PSNs are right at all times", "steps of what is remembered", state),
 )
 
 

@@ -13,16 +13,14 @@ from functools import cache, lru_cache
 
 from polysome import smt
 from polysome.p4.types import Bits
-from polysome.prove.case import PLAIN, SERVER, Addresses, Case, port_metadata
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.case import PLAIN, SERVER, Addresses, Case
+from polysome.prove.frames import STATION, any_frame
+from polysome.prove.p4.pipe import Passed, bridged
 from polysome.prove.places import Places
 from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Traffic, unchanged
-from polysome.prove.window import Frame, Term, Window, same
+from polysome.prove.window import Term, Window, same
 
-STATION = Frame("station")
-SMALLEST = 60  # of an Ethernet frame, without FCS
 DST, TYPE, IPV4, PROTOCOL, SOURCE, TARGET, PORT, NUMBER, CELL = 0, 12, 14, 23, 26, 30, 36, 47, 58
 INGRESS_PORT = ("ig_intr_md", "ingress_port")
 EARLY = 16  # conditions of a path: what says whose frame it is comes first
@@ -30,15 +28,10 @@ EARLY = 16  # conditions of a path: what says whose frame it is comes first
 
 def stations(seen: Traffic) -> Iterator[Result]:
     """One result for each pass through the switch of frames from servers' ports, and from other ones."""
-    known = (smt.UGE(STATION.length, SMALLEST),)
     for role in (SERVER, PLAIN):
-        case = seen.case
-        onward = Onward(case.p4, case.p4.ingress, assumptions=known)
-        metadata = port_metadata(case.p4, role)
-        walked = paths(case.p4, case.p4.ingress, Window(STATION), name="station.", metadata=metadata, assumptions=known)
         proved: dict[tuple[int, ...], Term] = {}
         places = Places()
-        passes = [_Pass(seen, role, passed, proved, places) for path in walked for passed in onward.of(path)]
+        passes = [_Pass(seen, role, passed, proved, places) for passed in any_frame(seen, role)]
         for one in passes:
             yield one.result()
         if not any(one.goes_on for one in passes):

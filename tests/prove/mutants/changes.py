@@ -1,6 +1,5 @@
-"""Mutants of an emitted P4 program: every change of one node of its parsers, controls, tables, actions and deparsers.
-
-Register actions are not among them: what they do over time is no matter of one packet.
+"""Mutants of an emitted P4 program: every change of one node of its parsers, controls, tables, actions and deparsers,
+and of its register actions.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from tests.prove.mutants.statements import Statements
 
 from polysome.p4 import program as pr
 from polysome.p4.types import width
-from polysome.p4.walk import statements, tables_of
+from polysome.p4.walk import expressions, statements, tables_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,7 @@ def mutants(program: pr.Program) -> Iterator[Mutant]:
         for kind, words, body in changes.body(gress.deparser):
             yield Mutant(f"{name} deparser", kind, words, _with(program, name, replace(gress, deparser=body)))
         yield from _tables(program, name, gress, changes)
+        yield from _registers(program, name, gress, changes)
 
 
 def _with(program: pr.Program, name: str, gress: pr.Gress) -> pr.Program:
@@ -170,3 +170,13 @@ def _action(action: pr.Action, changes: Statements) -> Iterator[Change[pr.Action
         if a.type == b.type:
             params = (*action.params[:n], b, a, *action.params[n + 2 :])
             yield "parameters", f"parameter {a}: exchanged with {b}", replace(action, params=params)
+
+
+def _registers(program: pr.Program, name: str, gress: pr.Gress, changes: Statements) -> Iterator[Mutant]:
+    """What the control, and the tables that it applies, execute."""
+    every = (e for s in statements(program, gress.control) for e in expressions(program, s))
+    for action in dict.fromkeys(e.action for e in every if isinstance(e, pr.Execute)):
+        old = program.register_actions[action]
+        for kind, words, body in changes.body(old.body):
+            changed = replace(program, register_actions={**program.register_actions, action: replace(old, body=body)})
+            yield Mutant(f"{name} registers", kind, f"{action}: {words}", changed)

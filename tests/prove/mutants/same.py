@@ -15,6 +15,7 @@ from typing import Any
 from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Composite, width
+from polysome.prove.case import CONTROLLER
 from polysome.prove.p4.pipe import Passed, passes
 from polysome.prove.p4.store import Sum, Updated
 from polysome.prove.traffic import without_copies
@@ -23,7 +24,6 @@ from polysome.prove.window import Frame, Term, Window
 PATIENCE = 10_000  # ms for one question
 MOST = 20_000  # questions
 FIRST = 2  # bytes of what egress gets that say what it is: which copy, and of which way
-LAST_ROLE = 5  # of a port (runtime/PROTOCOL.md)
 _OUTSIDE = ("tm", "dprsr", "oport")
 
 
@@ -82,8 +82,9 @@ def _same_cases(one: pr.Program, other: pr.Program, name: str, firsts: frozenset
     """Do they differ only in cases of the gress's parser states that lead to the same states all the same?"""
     mine, theirs = (getattr(p, name) for p in (one, other))
     rest = replace(theirs, parser=replace(theirs.parser, states=mine.parser.states))
-    tables = (one.actions, one.tables) == (other.actions, other.tables)
-    if not tables or rest != mine or len(mine.parser.states) != len(theirs.parser.states):
+    parts = ("actions", "tables", "register_actions")
+    called = all(getattr(one, part) == getattr(other, part) for part in parts)
+    if not called or rest != mine or len(mine.parser.states) != len(theirs.parser.states):
         return False
     pairs = [(a, b) for a, b in zip(mine.parser.states, theirs.parser.states, strict=True) if a is not b]
     return all(replace(b, cases=a.cases) == a and _same_targets(a, b, name, firsts) for a, b in pairs)
@@ -95,7 +96,7 @@ def _same_targets(a: pr.State, b: pr.State, name: str, firsts: frozenset[tuple[i
     targets = {target: smt.IntVal(n) for n, target in enumerate(sorted({c.state for c in (*a.cases, *b.cases)}))}
     solver = smt.Solver()
     if a.name == "start" and name == "ingress":
-        solver.add(*(smt.ULE(key, LAST_ROLE) for key in keys))
+        solver.add(*(smt.ULE(key, CONTROLLER) for key in keys))
     if a.name == "start" and name == "egress" and firsts is not None and _are_first(a):
         met = [smt.And(*(key == byte for key, byte in zip(keys, first, strict=False))) for first in sorted(firsts)]
         solver.add(smt.Or(*met))

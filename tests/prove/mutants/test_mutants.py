@@ -20,7 +20,9 @@ KINDS = {
     *("place", "validity", "count", "checksum", "parameters", "header"),
 }
 REGIONS = {
-    f"{g} {part}" for g in ("ingress", "egress") for part in ("parser", "control", "deparser", "tables", "actions")
+    f"{g} {part}"
+    for g in ("ingress", "egress")
+    for part in ("parser", "control", "deparser", "tables", "actions", "registers")
 }
 
 
@@ -46,12 +48,13 @@ def test_a_mutant_differs_in_one_place() -> None:
     for mutant in every():
         changed = [
             name
-            for name in ("ingress", "egress", "actions", "tables")
+            for name in ("ingress", "egress", "actions", "tables", "register_actions")
             if getattr(mutant.program, name) is not getattr(program, name)
         ]
         assert len(changed) == 1, mutant
         gress = mutant.region.split()[0]
-        assert changed == [{"tables": "tables", "actions": "actions"}.get(mutant.region.split()[1], gress)]
+        whole = {"tables": "tables", "actions": "actions", "registers": "register_actions"}
+        assert changed == [whole.get(mutant.region.split()[1], gress)]
     parts = [m for m in every() if m.region == "ingress parser"][::17]
     for mutant in parts:
         mine, theirs = program.ingress.parser.states, mutant.program.ingress.parser.states

@@ -38,6 +38,8 @@ def case_of(design: Design) -> Case:
         sessions=tuple(mirror_length(chip, way.depth(design.program.parser)) for way in design.ways),
         cell=sizes.cell,
         cells=sizes.cells,
+        timeout=sizes.timeout,
+        most_reads=sizes.most_reads,
         nf=_nf(design),
     )
 
@@ -75,7 +77,8 @@ def remember(design: Design, found: list[Result]) -> None:
 def _place(design: Design) -> Path:
     """By all that the proof depends on: both texts, the program, the plan's ways, the chip, the prover itself."""
     case = case_of(design)
-    numbers = (case.ways, case.layouts, case.chip, case.addresses, case.sessions, case.cell, case.cells)
+    sizes = (case.cell, case.cells, case.timeout, case.most_reads)
+    numbers = (case.ways, case.layouts, case.chip, case.addresses, case.sessions, sizes)
     parts = (p4_text(design), case.nf, show(design.program), repr(numbers), _prover())
     digest = hashlib.sha256("\0".join(parts).encode())
     return cache_folder() / f"{namespace(design.program)}-{digest.hexdigest()[:32]}.proof"

@@ -28,7 +28,8 @@ LOST_IN_PARSER, DROPPED = "parser", "program"  # why nothing goes on: an error t
 class Passed:
     """What a pass made of a packet on one way. `lost`: nothing goes on, but for a mirror copy ("": it goes on).
 
-    `last`: the headers that the deparser emits at its end, those that are valid.
+    `last`: the headers that the deparser emits at its end, those that are valid. `after`: the world behind the control,
+    one object for all passes that looked the same to the control; None if there was none.
     """
 
     path: Path
@@ -36,6 +37,7 @@ class Passed:
     store: Store
     lost: str
     last: tuple[pr.Place, ...] = ()
+    after: World | None = None
 
     @cached_property
     def leaves(self) -> Window:
@@ -110,7 +112,7 @@ class Onward:
                 world = World(store, conditions).given(said, last=not dropped or isinstance(said, int))
                 for done in self.walk.block(self.only_mirror if dropped else self.deparser, world):
                     last = () if dropped else self.last
-                    yield Passed(path, done.conditions, done.store, DROPPED if dropped else "", last)
+                    yield Passed(path, done.conditions, done.store, DROPPED if dropped else "", last, after)
 
     def _controlled(self, base: Store) -> list[World]:
         """The worlds behind the control: stores with what it wrote, conditions since the parser."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.types import Composite, Type
+from polysome.p4.walk import expressions, statements
 from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
 from polysome.prove.p4.store import Access, Key, Store
 
@@ -27,12 +28,35 @@ def execute(program: pr.Program, e: pr.Execute, index: Value, store: Store, elem
     register = program.registers[action.register]
     given = elements(register.name, index) if elements is not None else None
     old = dict(given) if given is not None else _free(register, store)
-    run = _Body(store, {_key(action, field): value for field, value in old.items()})
+    left = store.symbol(f"{e.action}.rv", 1) if action.rv is None else 0
+    new, result = _run(action, old, store, left, exact=True)
+    wrapped = _run(action, old, store, left, exact=False) if _compares_sums(program, action) else (new, result)
+    store.accesses = (*store.accesses, Access(e.action, register.name, index, old, new, result, *wrapped))
+    return result
+
+
+def _run(
+    action: pr.RegisterAction, old: Mapping[str, Value], store: Store, left: Value, exact: bool
+) -> tuple[dict[str, Value], Value]:
+    """The element behind the action, and what it yields; `left`: if that is nothing."""
+    run = _Body(store, {_key(action, field): value for field, value in old.items()}, exact)
     run.block(action.body)
     new = {field: run.written[_key(action, field)] for field in old}
-    result = run.value(action.rv) if action.rv is not None else store.symbol(f"{e.action}.rv", 1)
-    store.accesses = (*store.accesses, Access(e.action, register.name, index, old, new, result))
-    return result
+    return new, run.value(action.rv) if action.rv is not None else left
+
+
+def _compares_sums(program: pr.Program, action: pr.RegisterAction) -> bool:
+    """May it depend on the chip what it does?"""
+    found = _COMPARES.get(id(action))
+    if found is None:
+        every = [e for s in statements(program, action.body) for e in expressions(program, s)]
+        orders = [e for e in every if isinstance(e, pr.Binary) and e.op in ("<", "<=", ">", ">=")]
+        sums = any(isinstance(side, pr.Binary) for e in orders for side in (e.left, e.right))
+        found = _COMPARES[id(action)] = (action, sums)
+    return found[1]
+
+
+_COMPARES: dict[int, tuple[pr.RegisterAction, bool]] = {}  # with the action: its number is its own while it lives
 
 
 def _free(register: pr.Register, store: Store) -> dict[str, Value]:
@@ -53,6 +77,7 @@ class _Body:
 
     store: Store
     written: dict[Key, Value]
+    exact: bool
 
     def value(self, place: pr.Place) -> Value:
         found = self.written.get(place.key)
@@ -68,7 +93,7 @@ class _Body:
         for s in body:
             match s:
                 case pr.Assign(target=pr.Place() as target):
-                    self.written[target.key] = evaluate(s.value, self, exact=True)
+                    self.written[target.key] = evaluate(s.value, self, self.exact)
                 case pr.If():
                     self._if(s)
                 case pr.Declare():
@@ -79,11 +104,11 @@ class _Body:
                     raise AssertionError(s)
 
     def _if(self, s: pr.If) -> None:
-        condition = evaluate(s.condition, self, exact=True)
+        condition = evaluate(s.condition, self, self.exact)
         if isinstance(condition, int):
             self.block(s.yes if condition else s.no)
             return
-        yes, no = _Body(self.store, dict(self.written)), _Body(self.store, dict(self.written))
+        yes, no = (_Body(self.store, dict(self.written), self.exact) for _ in range(2))
         yes.block(s.yes)
         no.block(s.no)
         for place in targets((*s.yes, *s.no)):  # what only one way writes stays on the other as it was

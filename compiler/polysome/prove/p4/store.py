@@ -41,7 +41,10 @@ Sum = Residual | Updated
 
 @dataclass(frozen=True)
 class Access:
-    """A register action ran: `old` and `new` are the element before and behind it, by field ("" of a plain value)."""
+    """A register action ran: `old` and `new` are the element before and behind it, by field ("" of a plain value).
+
+    `wrapped`, `wrapped_result`: what `new` and `result` are if sums are cut to their width before they are compared.
+    """
 
     action: str
     register: str
@@ -49,6 +52,8 @@ class Access:
     old: Mapping[str, Value]
     new: Mapping[str, Value]
     result: Value
+    wrapped: Mapping[str, Value]
+    wrapped_result: Value
 
     @cached_property
     def changes(self) -> bool:

@@ -1,0 +1,54 @@
+"""What the switch remembers is right at every time: slots, cells, queue pairs, PSNs (DESIGN 14, "State").
+
+From the text of the register actions and of the controls around them; each packet is one step, whatever it is and
+whenever it comes, and what is claimed is shown by induction. Where that fails, a run of at most eight frames that shows
+why is looked for (`runs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polysome.prove.result import NOTHING, Result, Status
+from polysome.prove.state.answered import Answered, acknowledged, pairs_up
+from polysome.prove.state.claims import STATE, Missing, inductive
+from polysome.prove.state.guard import Guard
+from polysome.prove.state.memory import Memory, bounds
+from polysome.prove.state.runs import Runs
+from polysome.prove.state.slots import Slots
+from polysome.prove.state.steps import Does, steps
+from polysome.prove.traffic import Traffic
+
+
+def state(seen: Traffic) -> Iterator[Result]:
+    """One result for each step of a packet's memory and of a queue pair's, and for each kind of answer.
+
+    None where nothing is parked: nothing is remembered then.
+    """
+    if not seen.parked:
+        return
+    try:
+        yield from _state(seen)
+    except Missing as missing:
+        yield Result(STATE, "registers", Status.refuted, str(missing))
+
+
+def _state(seen: Traffic) -> Iterator[Result]:
+    case, every = seen.case, steps(seen)
+    memory = Memory(case.p4, every)
+    mine = [r for r in memory.registers if memory.of_packet(r) or memory.only(r)]
+    slots = Slots(memory.only_about(mine), case.timeout, case.cells)
+    runs = Runs(slots)
+    yield from inductive(slots, runs.breaks)
+    way = (Does.parks, Does.reads, Does.leaves)
+    right = runs.reaches(*way)
+    why = "no packet is parked, read, and leaves"
+    yield Result(STATE, "a packet", Status.proved if right else Status.refuted, "" if right else why)
+    guard = Guard(memory.only_about([r for r in memory.registers if r not in mine]), case.most_reads)
+    yield from inductive(guard, Runs(guard).breaks)
+    known = guard.bounded([term for _, term in bounds(guard.memory.only_about([guard.reads]))])
+    forgotten = guard.forgotten()
+    right = NOTHING.prove(known, forgotten.term)
+    yield Result(STATE, "a rest", Status.proved if right else Status.refuted, "" if right else forgotten.why)
+    up = pairs_up(every, guard)
+    yield from Answered(seen, guard, up, acknowledged(every, guard, up)).results()
