@@ -344,8 +344,8 @@ FAULTS |= {
         [
             ("        md.kind = KIND_RESPONSE;", ""),
             (
-                "pkt.extract(hdr.cell);\n        hdr",
-                "md.kind = KIND_RESPONSE;\n        pkt.extract(hdr.cell);\n        hdr",
+                "state response {\n        pkt",
+                "state response {\n        md.kind = KIND_RESPONSE;\n        pkt",
             ),
         ],
         "stations",
