@@ -53,15 +53,16 @@ UNREACHED = (
         ALL_FILLED,
         "applied only to fields frames, and every way has an entry: its fields are shorter than the least frame",
     ),
-    Why(r"ingress, if \(hdr\.bridge\.way != 0\): true", UNSPLIT, NOTHING_SPLIT),
+    Why(r"ingress, if \(hdr\.bridge\.way != 0\): true( \(2\))?", UNSPLIT, NOTHING_SPLIT),
     Why(r"ingress, if \(md\.kind == KIND_EDITS\): true \(2\)", UNSPLIT, NOTHING_SPLIT),
+    Why(r"ingress, if \(md\.kind == KIND_EDITS && md\.there == 1 .*\): true", UNSPLIT, NOTHING_SPLIT),
     Why(
-        r"ingress, if \(md\.(in_the_ring|there|taken) == [01]( && md\.\w+ == [01])?\): (true|false)( \(2\))?",
+        r"ingress, if \(md\.(in_the_ring|there|taken|age\[29:\d+\]) == [01]( && md\.\w+ == [01])?\): (true|false)( \(2\))?",
         UNSPLIT,
         NOTHING_SPLIT,
     ),
     Why(
-        r"ingress, if \(md\.(own_address|primary_up) == 1( \|\| md\.backup_up == 1)?\): (true|false)( \(2\))?",
+        r"ingress, if \(md\.(own_address|primary_up|backup_up) == 1\): (true|false)( \(2\))?",
         UNSPLIT,
         NOTHING_SPLIT,
     ),
@@ -75,7 +76,7 @@ UNREACHED = (
         SPLIT,
         "edits that come again when their packet has left: tests/system/test_slots_in_time.py",
     ),
-    Why(r"ingress, if \(md\.kind == KIND_RESPONSE\): true", UNSPLIT, NOTHING_SPLIT),
+    Why(r"ingress, if \(md\.kind == KIND_RESPONSE\): true( \(2\))?", UNSPLIT, NOTHING_SPLIT),
     Why(r"egress, if \(hdr\.bridge\.copy == COPY_(WRITE|RESYNC|FIELDS).*\): true", UNSPLIT, NOTHING_SPLIT),
 )
 
