@@ -57,7 +57,8 @@ UNREACHED = (
     Why(r"ingress, if \(md\.kind == KIND_EDITS\): true \(2\)", UNSPLIT, NOTHING_SPLIT),
     Why(r"ingress, if \(md\.kind == KIND_EDITS && md\.there == 1 .*\): true", UNSPLIT, NOTHING_SPLIT),
     Why(
-        r"ingress, if \(md\.(in_the_ring|there|taken|age\[29:\d+\]) == [01]( && md\.\w+ == [01])?\): (true|false)( \(2\))?",
+        r"ingress, if \(md\.(in_the_ring|there|taken|age\[29:\d+\]) == [01]( && md\.\w+ == [01])?\): "
+        r"(true|false)( \(2\))?",
         UNSPLIT,
         NOTHING_SPLIT,
     ),
