@@ -52,7 +52,8 @@ struct polysome_fault {
     uint64_t to;
 };
 
-/// A frame to `mac` from a server, or from a port without a role, leaves at `port` of the device.
+/// A frame to `mac` from a server, or from a port without a role, leaves at `port` of the device; so does one of theirs
+/// to a group, if `port` has no role.
 struct polysome_station {
     uint8_t mac[6];
     uint16_t port;

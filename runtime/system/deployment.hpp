@@ -1,7 +1,10 @@
 /// The tables of the generated program of the split protocol (backends/tofino), filled for a system.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -11,7 +14,8 @@
 
 namespace polysome::system {
 
-/// A frame to this address that is not the protocol's leaves at `port` of the device.
+/// A frame to this address that is not the protocol's leaves at `port` of the device; so does one to a group, if
+/// `port` has no other role.
 struct Station {
     rdma::Mac mac{};
     uint16_t port = 0;
@@ -45,6 +49,7 @@ class P4Tables final : public SplitTables {
         fill_ports();
         fill_nf_links();
         fill_verdicts();
+        fill_floods();
         fill_servers();
         fill_buckets();
         if (deployment_.fallback_rate != 0) {
@@ -127,6 +132,31 @@ class P4Tables final : public SplitTables {
             driver_.set_multicast(++group, ports);
             driver_.add_entry("Ingress.verdicts", keys({verdict}), "flood", params({group}));
         }
+    }
+
+    /// What comes from a station to a group of them goes to the ports of all others, servers' and plain ones; never to
+    /// a port of another role, though a station may be there. Groups are numbered behind those of the verdicts.
+    void fill_floods() {
+        const std::set<uint16_t> found = station_ports();
+        auto group = static_cast<uint16_t>(deployment_.verdicts.size());
+        for (const uint16_t port : found) {
+            std::vector<uint16_t> others;
+            std::ranges::copy_if(found, std::back_inserter(others), [&](uint16_t other) { return other != port; });
+            if (others.empty()) return;
+            driver_.set_multicast(++group, others);
+            driver_.add_entry("Ingress.floods", keys({port}), "flood_station", params({group}));
+        }
+    }
+    std::set<uint16_t> station_ports() const {
+        std::set<uint16_t> found;
+        for (const ServerConfig& server : config_.servers) found.insert(server.cable.port);
+        for (const Station& station : deployment_.stations) found.insert(station.port);
+        for (const CableConfig& cable : config_.traffic) found.erase(cable.port);
+        for (const uint16_t port :
+             {config_.nf_cable.port, config_.recirculation, config_.generator, config_.controller_port}) {
+            found.erase(port);
+        }
+        return found;
     }
 
     void fill_servers() {

@@ -28,6 +28,7 @@ ACTIONS = {
     "Ingress.nf_links": {"to_nf": 2},
     "Ingress.verdicts": {"send": 1, "flood": 1},
     "Ingress.stations": {"forward": 1},
+    "Ingress.floods": {"flood_station": 1},
     "Egress.nf_stations": {"nf": 1},
     "Egress.servers": {"server": 3},
     "Egress.queue_pairs": {"remote": 1},

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from pathlib import Path
 
 import pytest
 
-from polysome_controller.layout import number_of
+from polysome_controller.driver import Put, SetGroup
+from polysome_controller.layout import layout_of, number_of
+from polysome_controller.tables import Tables
 
 from .conftest import SiteMaker
+from .site import Site
 
 
 def test_everything_is_filled(site: SiteMaker) -> None:
@@ -25,7 +29,8 @@ def test_everything_is_filled(site: SiteMaker) -> None:
             }
             assert s.switch.mirrors == {1: (32, 51), 2: (32, 67), 3: (33, 51), 4: (33, 67)}
             assert rows["Ingress.verdicts"] == {(0,): ("send", (0,)), (1,): ("send", (1,)), (0x8003,): ("flood", (1,))}
-            assert s.switch.groups == {1: (0, 1)}
+            assert s.switch.groups == {1: (0, 1), 2: (41,), 3: (40,)}
+            assert rows["Ingress.floods"] == {(40,): ("flood_station", (2,)), (41,): ("flood_station", (3,))}
             stations = {key[0]: row[1][0] for key, row in rows["Ingress.stations"].items()}
             servers, nfs = {0x020000000100: 40, 0x020000000101: 41}, {0x020000000201: 32, 0x020000000202: 33}
             assert stations == {**servers, **nfs, 0x020000000301: 1}
@@ -42,6 +47,27 @@ def test_everything_is_filled(site: SiteMaker) -> None:
             assert s.switch.roles[40].append_icrc and s.switch.roles[68].loopback
 
     asyncio.run(scenario())
+
+
+def test_what_is_to_a_group_goes_to_all_other_ports_of_stations(certificates: Path, tmp_path: Path) -> None:
+    """Servers' and plain ones; a station at a port of another role is not among them."""
+    others = (0, 2, 6, 32, 33, 40, 64, 68, 69)  # but for 6 and 40 of traffic, NFs, the controller, the switch itself
+    stations = [{"mac": f"02:00:00:00:03:{port:02x}", "port": port} for port in (5, *others)]
+    many = Site(certificates, tmp_path, stations=stations, bringUp={"port": 64, "probes": [{"way": 1}]})
+    assert floods(many) == {5: (6, 40, 41), 6: (5, 40, 41), 40: (5, 6, 41), 41: (5, 6, 40)}
+    assert floods(Site(certificates, tmp_path, servers=1, stations=stations[:1])) == {5: (40,), 40: (5,)}
+    assert floods(Site(certificates, tmp_path, servers=1, stations=[])) == {}, "nobody else is there"
+
+
+def floods(site: Site) -> dict[int, tuple[int, ...]]:
+    """Where frames to a group go, by the port where they come in; each has a group of its own."""
+    config = site.config()
+    updates = Tables(config, layout_of(config)).everything(0, (), 0)
+    groups = [update for update in updates if isinstance(update, SetGroup)]
+    members = {update.group: update.ports for update in groups}
+    assert len(members) == len(groups)
+    entries = [update for update in updates if isinstance(update, Put) and update.table == "Ingress.floods"]
+    return {update.key[0][1]: members[update.parameters[0][1]] for update in entries}
 
 
 def test_queue_pairs_have_both_sides_numbers(site: SiteMaker) -> None:

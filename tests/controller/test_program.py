@@ -19,6 +19,7 @@ PUTS = [
     names.send(0, 0),
     names.flood(0, 0),
     names.station(0, 0),
+    names.flood_station(0, 0),
     names.server_port(0, 0),
     names.nf_station(0, 0),
     names.server(0, 0, 0, 0),

@@ -247,8 +247,8 @@ FAULTS |= {
     "edits that are never in their slot": (
         [
             (
-                "md.has_slot == 0) {\n                    md.in_the_way",
-                "md.has_slot == 1) {\n                    md.in_the_way",
+                "== 0 && md.has_slot == 0) {\n                    md.in_the_way",
+                "== 0 && md.has_slot == 1) {\n                    md.in_the_way",
             )
         ],
         "merge",
@@ -278,6 +278,81 @@ FAULTS |= {
         [("            SWITCH_IP: accept;\n            default: to_a_station;", "            default: to_a_station;")],
         "stations",
         "name",
+    ),
+    "groups by another bit": (
+        [("hdr.station.dst[40:40] == 1", "hdr.station.dst[41:41] == 1")],
+        "stations",
+        "not as a table says",
+    ),
+    "frames to a group that go to one": (
+        [("hdr.station.dst[40:40] == 1", "hdr.station.dst[40:40] == 0")],
+        "stations",
+        "not as a table says",
+    ),
+    "groups by the port where frames leave": (
+        [
+            (
+                "key = { ig_intr_md.ingress_port: exact; }\n        actions = { flood_station",
+                "key = { ig_tm_md.ucast_egress_port: exact; }\n        actions = { flood_station",
+            )
+        ],
+        "stations",
+        "",
+    ),
+    "groups by the role of the port": (
+        [
+            (
+                "key = { ig_intr_md.ingress_port: exact; }\n        actions = { flood_station",
+                "key = { md.port.role: exact; }\n        actions = { flood_station",
+            )
+        ],
+        "stations",
+        "",
+    ),
+    "frames to a group and to one": (
+        [
+            (
+                "mcast_grp_a = group;\n        md.event",
+                "mcast_grp_a = group;\n        send(ig_intr_md.ingress_port);\n        md.event",
+            )
+        ],
+        "stations",
+        "not as a table says",
+    ),
+    "floods in the switch's name": (
+        [
+            (
+                "            SWITCH_IP: accept;\n            default: to_a_station;",
+                "            SWITCH_IP: to_a_group;\n            default: to_a_station;",
+            ),
+            (
+                "    state to_a_station {",
+                "    state to_a_group {\n"
+                "        transition select(hdr.station.dst[40:40]) {\n"
+                "            1: to_a_station;\n"
+                "            default: accept;\n"
+                "        }\n"
+                "    }\n"
+                "    state to_a_station {",
+            ),
+        ],
+        "stations",
+        "name",
+    ),
+    "groups that get another group's frames": (
+        [
+            (
+                "        ig_tm_md.mcast_grp_a = group;\n        md.event = EVENT_FORWARDED",
+                "        ig_tm_md.mcast_grp_a = group + 1;\n        md.event = EVENT_FORWARDED",
+            )
+        ],
+        "stations",
+        "not as a table says",
+    ),
+    "no frame to a group": (
+        [("                    floods.apply();\n", "                    drop(EVENT_UNKNOWN_STATION);\n")],
+        "stations",
+        "no table was asked",
     ),
     "answers to another port": (
         [("hdr.roce_udp.dport) {", "hdr.roce_udp.sport) {")],
@@ -326,7 +401,7 @@ FAULTS |= {
     ),
     "a pad that is not zeros": ([("hdr.pad_4.zero = 0;", "hdr.pad_4.zero = 1;")], "park", "the pad is not"),
     "a queue pair that is down": (
-        [("} else if (md.primary_up == 1) {", "} else if (md.primary_up == 0) {")],
+        [("} else if (md.primary_up == 1) {", "} else if (md.primary_up != 2) {")],
         "requests",
         "may be down",
     ),
@@ -344,8 +419,8 @@ FAULTS |= {
         [
             ("        md.kind = KIND_RESPONSE;", ""),
             (
-                "state response {\n        pkt",
-                "state response {\n        md.kind = KIND_RESPONSE;\n        pkt",
+                "state response {\n",
+                "state response {\n        md.kind = KIND_RESPONSE;\n",
             ),
         ],
         "stations",
@@ -379,7 +454,7 @@ FAULTS |= {
         "alone",
     ),
     "the NF's frames to the controller": (
-        [("            1: accept;\n            default: edits;", "            default: edits;")],
+        [("            1: accept;\n            default: edits", "            default: edits")],
         "probes",
         "the NF sends it",
     ),

@@ -30,7 +30,7 @@ SLOTS = {
     "cells of others count": (("if (md.taken == 1 && md.in_the_ring == 1)", "if (md.taken == 1)"), "not its own"),
     "number 0 is one": (("            0: accept;\n            0 &&& 0xc0", "            0 &&& 0xc0"), "number 0"),
     "all ones is a number": (("if (value >= LAST_SEQ)", "if (value > LAST_SEQ)"), "number 0, or all ones"),
-    "repeated edits are put": (("md.there == 1 && md.has_slot == 0) {", "md.has_slot == 0) {"), "put into"),
+    "repeated edits are put": (("KIND_EDITS && md.there == 1 && md.has", "KIND_EDITS && md.has"), "put into"),
 }
 PAIRS = {
     "one READ too many": (("value.count < MOST_READS", "value.count <= MOST_READS"), "one too many"),

@@ -26,6 +26,8 @@ FLOODING = "bridge"  # whose NF sends to several ports
 LONG = range(1540, 1544)  # bytes of a frame that is as long as any that is parked claims, of each length modulo 4
 CELL = 2048
 LAST_SEQ = 0x3FFFFFFE
+EVERYBODY = 0xFFFFFFFFFFFF
+UNUSED = 200  # a port of the switch where no station is
 NEVER_GIVEN = 1 << 20  # a seq that no run comes to
 RETRY_READ = 0x40  # what a frame of edits says at the recirculation port once it has its slot
 LATER = 8_000_000  # ns; servers that are dead by then are known to be
@@ -109,8 +111,9 @@ def _troubles() -> Iterator[tuple[tuple[Frame, ...], str, dict[str, object]]]:
     yield joined(honest, down), "servers:dead@500us..", {"fallback_rate": 100_000_000}
     stuck = ",".join(f"stuck@{n}000us..{n}500us" for n in range(1, 6))
     yield traffic(spec, 1500, 6, gap=4_000), f"nf:{stuck}", {"recirculation_rate": 10_000_000}
-    forwarded = a.ethernet(a.SERVER_MAC, a.SERVER_MAC + 1, 0x0806) + bytes(46)
-    yield joined(honest, at(honest, AT_SERVER | 1, [forwarded])), "", {}
+    forwarded = [a.ethernet(to, a.SERVER_MAC + 1, 0x0806) + bytes(46) for to in (a.SERVER_MAC, EVERYBODY)]
+    nowhere = at(honest, AT_SWITCH | UNUSED, forwarded[1:])
+    yield joined(honest, at(honest, AT_SERVER | 1, forwarded), nowhere), "", {}
 
 
 def _attacks(honest: tuple[Frame, ...], design: Design) -> Iterator[tuple[Frame, ...]]:

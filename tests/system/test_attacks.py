@@ -208,6 +208,31 @@ def test_other_frames_of_servers_are_forwarded() -> None:
     right(outcome)
 
 
+EVERYBODY, ALL_NODES = 0xFFFFFFFFFFFF, 0x33_33_00_00_00_01
+
+
+def test_what_a_server_says_to_all_reaches_the_other_ones_alone() -> None:
+    """ARP and neighbour discovery are how shared servers find each other: once to each other one, not to who asks."""
+    asks = a.ethernet(EVERYBODY, a.SERVER_MAC + 1, 0x0806) + bytes(range(46))
+    discovers = a.ethernet(ALL_NODES, a.SERVER_MAC + 1, 0x86DD) + bytes(range(72))
+    sent = joined(honest(), at(honest(), AT_SERVER | 1, [asks, discovers]))
+    outcome, quiet = ran(NAME, sent, seed=2), ran(NAME, honest(), seed=2)
+    assert [(it.port, it.data) for it in outcome.to_hosts] == [(0, asks), (0, discovers)]
+    assert outcome.events["forwarded"] == 2 and "unknown_station" not in outcome.events
+    assert outcome.events["whole"] == quiet.events["whole"] and not outcome.own, "nothing of it is the NF's"
+    right(outcome)
+
+
+def test_nobody_says_anything_to_all_in_the_switchs_name() -> None:
+    """Requests to every server at once, whatever the station they say that they are from."""
+    groups = [to.to_bytes(6, "big") for to in (EVERYBODY, ALL_NODES)]
+    frames = [to + frame[6:] for to in groups for frame in forged_requests()]
+    frames += [frame[:6] + a.STRANGER.to_bytes(6, "big") + frame[12:] for frame in frames]
+    outcome = under(AT_SERVER | 1, frames)
+    assert outcome.events["unknown"] == len(frames) and not outcome.to_hosts
+    own_packets_left(outcome)
+
+
 def test_old_numbers_are_not_heard_after_a_queue_pair_came_back() -> None:
     """A fatal NAK to the number that the pair had before takes nothing down, and its responses bring nothing."""
     _, design = designed(NAME)
@@ -238,7 +263,7 @@ def test_edits_that_are_malformed_do_nothing() -> None:
     frames += [edits(5, flags=flags) for flags in range(3, 16)]
     frames += [edits(5, queue_pair=pair) for pair in (design.sizes.queue_pairs, 0x8000, 0xFFFF)]
     frames += [edits(5, length=n) for n in (0, 1, design.sizes.least - 1, design.sizes.most + 1, 2048, 0xFFFF)]
-    frames += [edits(seq) for seq in (1 << 30, 1 << 31, 0xFFFFFFFF)]
+    frames += [edits(seq) for seq in (0, 1 << 30, 1 << 31, 0xFFFFFFFF)]
     outcome = under(AT_NF, frames)
     assert outcome.events["unknown"] == len(frames)
     own_packets_left(outcome)
@@ -253,7 +278,7 @@ def test_edits_for_a_queue_pair_that_there_is_not() -> None:
 
 def test_edits_for_what_is_not_parked_bring_nothing() -> None:
     """Memory that was never written, all ones, and numbers that are given much later or never."""
-    frames = [edits(seq, pair) for seq in (0, 0x3FFFFFFF, 0x3FFFFFFE, 1 << 20, (1 << 20) + 1) for pair in (0, 1)]
+    frames = [edits(seq, pair) for seq in (0x3FFFFFFF, 0x3FFFFFFE, 1 << 20, (1 << 20) + 1) for pair in (0, 1)]
     outcome = under(AT_NF, frames)
     c = outcome.events
     assert c["old_edits"] == 4  # what is not given yet

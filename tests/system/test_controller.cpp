@@ -206,6 +206,11 @@ TEST(Tables, AreFilledAsThePlanSays) {
     EXPECT_EQ(device.entries.at("Ingress.verdicts 8005"), "flood 1");
     EXPECT_EQ(device.others.at("group 1"), "8 10 ");
     EXPECT_EQ(device.others.at("group 2"), "9 10 ");
+    EXPECT_EQ(device.entries.at("Ingress.floods 3"), "flood_station 3") << "behind the verdicts' groups";
+    EXPECT_EQ(device.others.at("group 3"), "40 41 42 ");
+    EXPECT_EQ(device.entries.at("Ingress.floods 29"), "flood_station 5");
+    EXPECT_EQ(device.others.at("group 5"), "3 40 42 ") << "to all others, not back";
+    EXPECT_EQ(device.count_entries("Ingress.floods"), 4u);
     EXPECT_EQ(device.entries.at("Ingress.nf_links 2 0"), "to_nf 20 0");
     EXPECT_EQ(device.entries.at("Ingress.nf_links 2 2"), "to_nf 20 2");
     EXPECT_EQ(device.others.at("session 1"), "32 67 0");
@@ -237,6 +242,22 @@ TEST(Tables, ABucketsBackupIsOnAnotherServerAndTheyAreSpread) {
     EXPECT_EQ(device.others.count("Ingress.fallback 0"), 0u);
 }
 
+TEST(Tables, StationsAtPortsOfOtherRolesGetNothingThatIsToAGroup) {
+    Device device;
+    const SystemConfig config = three_servers();
+    Deployment deployment{.nf_mac = {}, .buckets = 2, .depths = {}, .verdicts = {}, .stations = {}};
+    uint8_t last = 0;
+    for (const uint16_t port : {config.traffic[0].port, config.nf_cable.port, config.recirculation, config.generator,
+                                config.controller_port, config.servers[0].cable.port}) {
+        deployment.stations.push_back({{2, 0, 0, 0, 3, ++last}, port});
+    }
+    P4Tables(device, config, deployment).fill();
+    EXPECT_EQ(device.count_entries("Ingress.floods"), 3u);
+    EXPECT_EQ(device.others.at("group 1"), "41 42 ");
+    EXPECT_EQ(device.others.at("group 3"), "40 41 ");
+    EXPECT_EQ(device.others.count("group 4"), 0u);
+}
+
 TEST(Tables, OneServerBacksItselfUp) {
     Device device;
     SystemConfig config = three_servers();
@@ -245,6 +266,7 @@ TEST(Tables, OneServerBacksItselfUp) {
     P4Tables tables(device, config, {.nf_mac = {}, .buckets = 2, .depths = {}, .verdicts = {}, .stations = {}});
     tables.fill();
     EXPECT_EQ(device.entries.at("Ingress.buckets 1 1"), "choose 0 28 0 28");
+    EXPECT_EQ(device.count_entries("Ingress.floods"), 0u) << "nobody else is there";
 }
 
 TEST(Tables, AQueuePairIsEnteredAndLaterReplaced) {

@@ -55,15 +55,19 @@ UNREACHED = (
     ),
     Why(r"ingress, if \(hdr\.bridge\.way != 0\): true( \(2\))?", UNSPLIT, NOTHING_SPLIT),
     Why(r"ingress, if \(md\.kind == KIND_EDITS\): true \(2\)", UNSPLIT, NOTHING_SPLIT),
-    Why(r"ingress, if \(md\.kind == KIND_EDITS && md\.there == 1 .*\): true", UNSPLIT, NOTHING_SPLIT),
     Why(
-        r"ingress, if \(md\.(in_the_ring|there|taken|age\[29:\d+\]) == [01]( && md\.\w+ == [01])?\): "
-        r"(true|false)( \(2\))?",
+        r"ingress, if \(md\.(in_the_ring|there|taken) == [01]( && md\.\w+ == [01])?\): (true|false)( \(2\))?",
         UNSPLIT,
         NOTHING_SPLIT,
     ),
     Why(
         r"ingress, if \(md\.(own_address|primary_up|backup_up) == 1\): (true|false)( \(2\))?",
+        UNSPLIT,
+        NOTHING_SPLIT,
+    ),
+    Why(r"ingress, if \(md\.age\[29:\d+\] == 0 && md\.has_slot == 0\): (true|false)", UNSPLIT, NOTHING_SPLIT),
+    Why(
+        r"ingress, if \(md\.kind == KIND_EDITS && md\.there == 1 && md\.has_slot == 0\): true",
         UNSPLIT,
         NOTHING_SPLIT,
     ),

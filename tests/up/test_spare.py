@@ -16,7 +16,7 @@ from typing import Any
 from tests.up.figures import record
 from tests.up.load.examples import Between
 from tests.up.load.iperf import measure, server
-from tests.up.load.network import end, mac_of, neighbour
+from tests.up.load.network import end, mac_of, run
 from tests.up.needed import DEPLOYED, need
 
 from polysome.deploy.client import open_client
@@ -101,11 +101,17 @@ def squeezed(at: Between, full: Any) -> tuple[float, float, float]:
 
 
 def neighbours(at: Between) -> tuple[str, str]:
-    """The namespaces of the two servers. Each knows the other's address by hand, as ARP is no traffic."""
+    """The namespaces of the two servers."""
     first, second = (f"ps-{at.up.status().nf}-{name}" for name in IPS)
-    for place, other, ip in ((first, second, IPS["memory2"]), (second, first, IPS["memory1"])):
-        neighbour(place, "eth1", ip, mac_of(other, "eth1"))
     return first, second
+
+
+def test_servers_find_each_other(nat: Between) -> None:
+    """By ARP, which the switch passes on; neighbour discovery: tests/system/test_attacks.py."""
+    first, second = neighbours(nat)
+    run(first, "ip", "neighbour", "flush", "dev", "eth1")
+    run(first, "ping", "-c", "1", "-W", "5", IPS["memory2"])
+    assert mac_of(second, "eth1") in run(first, "ip", "neighbour", "show", IPS["memory2"], "dev", "eth1")
 
 
 def test_own_work_of_servers_passes_and_is_seen(nat: Between) -> None:

@@ -1,8 +1,8 @@
 """What comes from memory servers and other stations: answers to the switch's requests, and frames to pass on (rule 8).
 
 Only what is addressed to the switch, and to a queue pair number that the controller says is in use on that port, may
-touch what the switch remembers. All else goes on unchanged to where the controller says, or nowhere; never what says
-that the switch sent it.
+touch what the switch remembers. All else goes on unchanged to where the controller says, or nowhere: to one station by
+its address, or to a group of them by the port where it came in. Never what says that the switch sent it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ def stations(seen: Traffic) -> Iterator[Result]:
             yield one.result()
         if not any(one.goes_on for one in passes):
             yield Result("stations", f"role {role}", Status.refuted, "no frame goes on")
+        if not any(one.goes_on and one.passed.port is None for one in passes):
+            yield Result("stations", f"role {role}", Status.refuted, "no frame goes on to a group")
         if not any(one.remembered for one in passes) and role == SERVER:
             yield Result("stations", f"role {role}", Status.refuted, "no answer is taken")
 
@@ -71,12 +73,9 @@ class _Pass:
             return "it passes for an answer, and is none", smt.And(server, _ours(self.case.addresses), self._in_use())
         if self.passed.lost:
             mine = smt.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
-            return "it is dropped, and no table was asked for its station", smt.Or(
-                mine, self._speaks_for_us(), *self._asked_for_station()
-            )
-        port = self.passed.port
-        said = [asked for asked, args in self._stations() if any(same(arg, port) for arg in args)]
-        right = smt.And(smt.Or(*said), smt.Not(self._speaks_for_us()))
+            asked = (asked for asked, _ in (*self._stations(), *self._floods()))
+            return "it is dropped, and no table was asked for its station", smt.Or(mine, self._speaks_for_us(), *asked)
+        right = smt.And(self._as_said(), smt.Not(self._speaks_for_us()))
         return "it goes on, and not as a table says for its station, or in the switch's name", right
 
     def _out(self, why: str, wanted: Term) -> Result:
@@ -129,14 +128,30 @@ class _Pass:
             )
         )
 
-    def _stations(self) -> Iterator[tuple[Term, tuple[object, ...]]]:
-        """Tables that were asked for a station: whether for the frame's, and what they gave."""
-        for ran in self.passed.store.ran:
-            if len(ran.keys) == 1 and isinstance(ran.keys[0], smt.Term) and ran.keys[0].size() == 48:
-                yield ran.keys[0] == _number(DST, 6), ran.args
+    def _as_said(self) -> Term:
+        """Does it go to one port, or to one group of them, that a table gave for it? Never to both."""
+        port, group, other = self.passed.port, self.passed.out("mcast_grp_a"), self.passed.out("mcast_grp_b")
+        if other is not None or (port is None) == (group is None):
+            return smt.BoolVal(False)
+        found, to = (self._floods(), group) if port is None else (self._stations(), port)
+        return smt.Or(*(asked for asked, args in found if any(same(arg, to) for arg in args)))
 
-    def _asked_for_station(self) -> list[Term]:
-        return [asked for asked, _ in self._stations()]
+    def _stations(self) -> Iterator[tuple[Term, tuple[object, ...]]]:
+        """Tables that were asked for a station: whether for the frame's, which is one, and what they gave."""
+        for key, args in self._asked(48):
+            yield smt.And(key == _number(DST, 6), smt.Not(_to_a_group())), args
+
+    def _floods(self) -> Iterator[tuple[Term, tuple[object, ...]]]:
+        """Tables that were asked for a group: whether for the port of a frame to one, and what they gave."""
+        port = self.passed.store.read(INGRESS_PORT, Bits(9))
+        for key, args in self._asked(9):
+            yield smt.And(key == port, _to_a_group()), args
+
+    def _asked(self, width: int) -> Iterator[tuple[Term, tuple[object, ...]]]:
+        """By one key of so many bits."""
+        for ran in self.passed.store.ran:
+            if len(ran.keys) == 1 and isinstance(ran.keys[0], smt.Term) and ran.keys[0].size() == width:
+                yield ran.keys[0], ran.args
 
 
 @cache
@@ -147,6 +162,12 @@ def _number(first: int, count: int) -> Term:
 @cache
 def _is(first: int, value: int, count: int) -> Term:
     return _number(first, count) == value
+
+
+@cache
+def _to_a_group() -> Term:
+    """The first bit of its destination on the wire."""
+    return smt.Extract(0, 0, Window(STATION).byte(DST)) == 1
 
 
 @lru_cache(maxsize=1)

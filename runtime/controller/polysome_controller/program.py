@@ -14,7 +14,7 @@ REQUESTS = "Egress.requests"  # by switch port
 FALLBACK = "Ingress.fallback"
 TABLES = (
     *("Ingress.buckets", "Ingress.answers", "Ingress.servers", "Ingress.nf_links", "Ingress.verdicts"),
-    *("Ingress.stations", "Egress.nf_stations", "Egress.servers", "Egress.queue_pairs"),
+    *("Ingress.stations", "Ingress.floods", "Egress.nf_stations", "Egress.servers", "Egress.queue_pairs"),
 )
 # Ingress events that only an attacker makes, or a fault of some part.
 FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated_edits", "old_edits", "no_port")
@@ -58,6 +58,11 @@ def station(mac: int, port: int) -> Put:
 
 def no_station(mac: int) -> Remove:
     return Remove("Ingress.stations", (("hdr.station.dst", mac),))
+
+
+def flood_station(port: int, group: int) -> Put:
+    """For frames to a group of stations that come in by this port."""
+    return Put("Ingress.floods", (("ig_intr_md.ingress_port", port),), "flood_station", (("group", group),))
 
 
 def server_port(pair: int, port: int) -> Put:

@@ -49,6 +49,7 @@ class Tables:
         updates += [self.buffer(), *self.ports()]
         updates += self._mirrors() + self._verdicts()
         updates += [program.station(mac_number(s.mac), s.port) for s in self._config.stations]
+        updates += self._floods()
         for pair, server in enumerate(self._layout.server_of):
             updates.append(program.server_port(pair, self._server_ports[server]))
         updates += self._probes() if self._proves else []
@@ -132,6 +133,18 @@ class Tables:
         for group, verdict in enumerate(self._config.verdicts, 1):
             ports = tuple(port for number, port in enumerate(exits) if verdict >> number & 1)
             updates += [SetGroup(group, ports), program.flood(verdict, group)]
+        return updates
+
+    def _floods(self) -> list[Update]:
+        """What comes from a station to a group of them goes to the ports of all others, servers' and plain ones; never
+        to a port of another role, though a station may be there. Groups are numbered behind those of the verdicts."""
+        taken = {port.port for port in self.ports() if port.role != ROLE_SERVER}
+        found = {*self._server_ports, *(station.port for station in self._config.stations)} - taken
+        updates: list[Update] = []
+        for group, port in enumerate(sorted(found), len(self._config.verdicts) + 1):
+            others = tuple(sorted(found - {port}))
+            if others:
+                updates += [SetGroup(group, others), program.flood_station(port, group)]
         return updates
 
     def _generator(self) -> list[Update]:

@@ -69,6 +69,7 @@ INGRESS = of(
     ("5 answers to any number", Kind.missing_check, f"{ATTACKS}test_old_numbers_are_not_heard_after_a_queue_pair_came_back", "        md.kind = KIND_UNKNOWN;\n        md.event = EVENT_FOREIGN_ANSWER;\n", "        md.event = EVENT_FOREIGN_ANSWER;\n"),
     ("6 tries are not counted", Kind.missing_update, ROUND, "hdr.retry.tries = md.tries + 1;", "hdr.retry.tries = md.tries;"),
     ("8 from the switch's own address", Kind.missing_check, f"{ATTACKS}test_the_switchs_address_is_nobody_elses", "            from_the_switch.apply();\n", ""),
+    ("8 what is for all goes to nobody", Kind.inverted, f"{ATTACKS}test_what_a_server_says_to_all_reaches_the_other_ones_alone", "hdr.station.dst[40:40] == 1", "hdr.station.dst[40:40] == 0"),
     ("12 a computed zero stays zero", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", '{{ ", true" if sum.never_zero }}', ""),
 )  # fmt: skip
 

@@ -154,7 +154,9 @@ def test_a_request_that_fails_leaves_no_trace_while_packets_flow(site: Site) -> 
     sender = threading.Thread(target=flow)
     sender.start()
     try:
-        for attempt in range(30):
+        for attempt in range(3000):
+            if attempt >= 30 and site.controller.port(1).frames_in > 31:
+                break  # packets did flow meanwhile, however busy the machine is
             said = site.controller.refused(
                 change("put", B, 3),
                 register("Egress.psns", 5, attempt),

@@ -179,6 +179,33 @@ def icrc(datagram: bytes) -> bytes:
     return zlib.crc32(covered).to_bytes(4, "little")
 
 
+@pytest.mark.parametrize("group", [0xFFFFFFFFFFFF, 0x33_33_00_00_00_01, 0x01_00_5E_00_00_FB])
+def test_frames_to_a_group_go_to_all_other_stations(site: Site, group: int) -> None:
+    """As the controller has it: ports 1 and 3 have stations, 1 is plain, 3 a server's; the NF is at port 2."""
+    site.controller.write(
+        pb.Update(port=pb.Port(port=2, role=2)),
+        pb.Update(port=pb.Port(port=3, role=3)),
+        pb.Update(group=pb.Group(group=2, ports=[3])),
+        pb.Update(group=pb.Group(group=3, ports=[1])),
+        site.station(group, 2),  # no station has such an address: nobody is asked for it
+        entry("Ingress.floods", "flood_station", [1], [2]),
+        entry("Ingress.floods", "flood_station", [3], [3]),
+    )
+    for sender, other in ((1, 3), (3, 1)):
+        sent = frame(group, 60 + sender)
+        site.wires[sender].send(sent)
+        assert site.wires[other].receive() == sent
+        assert [site.wires[port].receive(0.1) for port in (1, 2, 3)] == [None] * 3
+
+
+def test_frames_to_a_group_from_a_port_without_one_are_dropped(site: Site) -> None:
+    site.controller.write(site.station(B, 2))
+    site.wires[1].send(frame(0xFFFFFFFFFFFF, 60))
+    site.wires[1].send(frame(B, 60))
+    assert site.wires[2].receive() == frame(B, 60)
+    assert site.controller.drops()["ingress: dropped by the program"] == 1
+
+
 def test_the_generator_sweeps_at_its_rate(site: Site) -> None:
     """Queue pairs that no server has: each frame is dropped by the program."""
     site.controller.write(

@@ -126,6 +126,7 @@ def tofino_program(
         "nf_link_entries": 256,
         "verdict_entries": 512,
         "station_entries": 1024,
+        "flood_entries": 512,  # ports
         "nf_ports": sizes.nf_ports + 1,  # and the controller's
         "server_ports": sizes.server_ports,
         "address_high": _address_high(sizes),
