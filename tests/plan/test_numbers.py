@@ -50,8 +50,9 @@ def test_load_balancer_on_three_servers() -> None:
     assert value(p.parked) == 0 + 80_000 + 1_000_000 + 8 * 750 + 307_697
     assert value(p.slots) == 16_384  # >= 24 414 063/s * 307.697 us * 2 = 15 024.3
     assert value(p.cells) == 65_536  # >= 24 414 063/s * 1393.697 us = 34 025.8
-    # seq and time: 16384 * 8 B are 8 blocks of 16 KiB; 10 B of edits are 3 words, and 1 of verdict: 4 blocks each.
-    assert value(p.slot_blocks) == (8 + 1) + 4 * (4 + 1)
+    # seq and time: 16384 * 8 B are 8 blocks of 16 KiB; 10 B of edits are 3 words, and 1 of verdict: 4 blocks each; and
+    # 65 536 bits of cells.
+    assert value(p.slot_blocks) == (8 + 1) + 4 * (4 + 1) + (1 + 1)
     assert value(p.timeout) == 512 * 1024  # 307.7 us are 300.5 ticks
     assert value(p.tries) == 8  # 4 us / 750 ns = 5.3
     assert value(p.silence) == 1024 * 1024  # twice the timeout, more than 1 ms
@@ -97,6 +98,14 @@ def test_a_schedule_that_holds_packets_needs_cells_for_that_time() -> None:
     assert value(found.parking.hold) == 204_800_004
     assert value(found.parking.cells) == 65_536
     assert value(found.parking.regions and found.parking.cells) * 2048 == found.parking.regions[0].bytes
+
+
+def test_bits_of_cells_take_blocks_too() -> None:
+    """8 Mi cells: 2 Mi bits in each of four registers of 16 blocks and a spare one, as p4c counts them."""
+    p = plan(example("shaper"), fitting_site(example("shaper"), "tofino")).parking
+    assert p is not None
+    assert (value(p.slots), value(p.cells)) == (16_384, 2**23)
+    assert value(p.slot_blocks) == (8 + 1) + 1 * (4 + 1) + 4 * (16 + 1)
 
 
 def test_there_are_never_more_slots_than_cells() -> None:

@@ -66,8 +66,8 @@ class Limits:
             (server.span, "this server"),
         )
 
-    def slots(self, slots: int, blocks: int, registers: int, widest: int, edits: int) -> None:
-        """E1402: the registers of the slots must fit the switch's stateful memory."""
+    def slots(self, slots: int, cells: int, blocks: int, registers: int, widest: int, edits: int) -> None:
+        """E1402: the registers of the slots and of the cells' bits must fit the switch's stateful memory."""
         chip = self.site.switch
         rams = chip.stages * chip.map_rams_per_stage
         if widest > chip.map_rams_per_stage:
@@ -80,9 +80,10 @@ class Limits:
             return
         self.stop(
             "E1402",
-            f"{slots} slots for the edits need {limit}",
+            f"{slots} slots for the edits, and {cells} cells, need {limit}",
             self.program.span,
-            f"A slot has 8 bytes of seq and time, 4 of verdict and length, and {edits} of edits, in words of 4.",
+            f"A slot has 8 bytes of seq and time, 4 of verdict and length, and {edits} of edits, in words of 4; a cell "
+            "has a bit.",
             "Write fewer fields, declare a lower `traffic { rate … }`, or use faster links, where less is queued.",
             None,
         )

@@ -31,6 +31,7 @@ LOOKS_UNTIL_DOWN = 2 * (LOOKS + 1)
 LOOKS_AT_REST = LOOKS // 2 + 1  # behind the last READ or response
 SLOT_WORDS = 4  # bytes of a register word
 SLOT_OWNER = 8  # seq and time, in one paired register
+MOST_BITS = 2**21  # of one register of cells' bits: as many as 16 blocks of SRAM have
 
 
 def park(
@@ -51,13 +52,13 @@ def park(
         f"power of two ≥ {packets} packets/s × {duration(read.value)} × {SLOT_MARGIN} "
         f"= {ceil_div(packets * read.value * SLOT_MARGIN, SECOND)}",
     )
-    blocks = _slot_blocks(site, slots, split, limits)
     needed = ceil_div(packets * parked.value, SECOND)
     cells = Number(
         max(power_of_two(needed), slots.value),
         "cells",
         f"power of two ≥ {packets} packets/s × {duration(parked.value)} parked = {needed}, and ≥ {slots.value} slots",
     )
+    blocks = _slot_blocks(site, slots, cells, split, limits)
     for server in site.rdma_servers:
         limits.memory(server, cells, cell.value, packets, parked.value, hold.value)
     timeout = Number(
@@ -215,18 +216,27 @@ def _parked(site: Site, hold: Number, queueing: Number, read: Number, tries: Num
     )
 
 
-def _slot_blocks(site: Site, slots: Number, split: Sequence[Frames], limits: Limits) -> Number:
+def bit_registers(cells: int) -> int:
+    """How many registers hold the bits of so many cells, which say whether their packets have left."""
+    return ceil_div(cells, MOST_BITS)
+
+
+def _slot_blocks(site: Site, slots: Number, cells: Number, split: Sequence[Frames], limits: Limits) -> Number:
+    """Registers of slots and of cells; each has a spare block, and each block needs a map RAM."""
     chip = site.switch
     edits = max(f.edits for f in split)
     words = ceil_div(edits, SLOT_WORDS) + 1  # and verdict with length
     word = ceil_div(slots.value * SLOT_WORDS, chip.sram_block_bytes) + 1
     owner = ceil_div(slots.value * SLOT_OWNER, chip.sram_block_bytes) + 1
-    limits.slots(slots.value, owner + words * word, 1 + words, owner, edits)
+    rings = bit_registers(cells.value)
+    ring = ceil_div(cells.value // rings, 8 * chip.sram_block_bytes) + 1
+    blocks = owner + words * word + rings * ring
+    limits.slots(slots.value, cells.value, blocks, 1 + words + rings, max(owner, ring), edits)
     return Number(
-        owner + words * word,
+        blocks,
         "blocks",
-        f"{owner} for seq and time + {words} × {word} for verdict, length and {edits} B of edits, each with one spare; "
-        f"of {chip.sram_blocks}",
+        f"{owner} for seq and time + {words} × {word} for verdict, length and {edits} B of edits + "
+        f"{rings} × {ring} for a bit of each cell, each with one spare; of {chip.sram_blocks}",
         (f"targets/{chip.name}",),
     )
 

@@ -16,8 +16,7 @@ from polysome.backends.tofino import names
 from polysome.backends.tofino.parser_states import NamedSum, States, option_parts
 from polysome.ir import program as ir
 from polysome.plan import frames
-from polysome.plan.numbers import ceil_div
-from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT
+from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT, bit_registers
 from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, masks
 from polysome.plan.way import Way
@@ -39,7 +38,6 @@ EGRESS_EVENTS = (
     "too_many",
 )
 VERSION = 1
-MOST_BITS = 2**21  # of one register: as many as 16 blocks of SRAM have
 CLOCK_SKEW = 1  # ticks by which time stamps of two ports may come in the other order
 RESPONSE_OVERHEAD = 20 + 8 + 12 + 4 + 4 + 4  # IPv4, UDP, BTH, AETH, the cell's head, ICRC
 
@@ -171,7 +169,7 @@ def _environment() -> Environment:
 
 
 def _plan(sizes: Sizes) -> Mapping[str, int]:
-    registers = ceil_div(sizes.cells, MOST_BITS)
+    registers = bit_registers(sizes.cells)
     return {
         **vars(sizes),
         "slot_bits": sizes.slots.bit_length() - 1,
