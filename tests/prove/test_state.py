@@ -25,6 +25,7 @@ SLOTS = {
     "a tick of skew frees a slot": (("slot.since < -SKEW", "slot.since < 0"), "put into a slot"),
     "edits of any number": (("TIMEOUT && slot.seq == (int<32>)hdr.bridge.seq", "TIMEOUT"), "freed by another"),
     "a slot is not freed": (("                slot.since = FREE;\n", ""), "not taken by it"),
+    "a packet stays behind": (("                taken = 1;\n", ""), "does not leave"),
     "a free slot is one of a time": (("const int<32> FREE = 0;", "const int<32> FREE = 1;"), "a slot is given away"),
     "a packet may leave twice": (("there = ~value;\n            value = 1;", "there = ~value;"), "may leave again"),
     "cells of others count": (("if (md.taken == 1 && md.in_the_ring == 1)", "if (md.taken == 1)"), "not its own"),

@@ -19,6 +19,7 @@ from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
 from polysome.prove.p4.store import Access
+from polysome.prove.requests import PSN
 from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.claims import STATE, Missing, one
 from polysome.prove.state.guard import Guard
@@ -27,9 +28,8 @@ from polysome.prove.stations import CELL, EARLY
 from polysome.prove.traffic import Traffic
 from polysome.prove.window import Frame, Term, Window, same
 
-PSN, SYNDROME, PSN_BITS = 51, 54, 24
+SYNDROME, PSN_BITS = 54, 24
 WHOLE = CELL + SEQ_SIZE  # bytes of a response that says whose cell it is
-REQUEST_PSN = 51  # where a request has it
 
 
 class Kind(Enum):
@@ -154,7 +154,7 @@ class Answered:
                         met = True
                         old = as_term(access.old[""], Bits(32))
                         goes_on = NOTHING.prove((), as_term(access.new[""], Bits(32)) == old + 1)
-                        shown = same(smt.simplify(passed.leaves.number(REQUEST_PSN, 3)), smt.simplify(_low(old)))
+                        shown = same(smt.simplify(passed.leaves.number(PSN, 3)), smt.simplify(_low(old)))
                         yield _of(passed, "" if goes_on and shown else "a request has not the next PSN")
         if not met:
             yield Result(STATE, "egress", Status.refuted, "no request gets a PSN")

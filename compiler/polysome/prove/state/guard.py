@@ -103,7 +103,7 @@ class Guard:
         said, then = self.memory.after(step, self.state)
         said.append(smt.ULT(LOOKED, LONG))
         counts, hears = (self._here(step, register) for register in (self.reads, self.silence))
-        one_, zero = smt.BitVecVal(1, 32), smt.BitVecVal(0, 32)
+        zero = smt.BitVecVal(0, 32)
         if step.does == Does.reads:
             then["", "out"] = smt.If(counts, OUT + 1, OUT)
             then["", "quiet"] = smt.If(counts, zero, QUIET)
@@ -118,8 +118,8 @@ class Guard:
         elif self.looks(step):
             said.append(smt.ULT(QUIET, LONG))
             said.append(smt.Implies(smt.UGE(QUIET, LOOKS_AT_REST), OUT == 0))
-            then["", "quiet"] = smt.If(counts, QUIET + one_, QUIET)
-            then["", "looked"] = smt.If(smt.And(hears, ASKED), LOOKED + one_, LOOKED)
+            then["", "quiet"] = smt.If(counts, QUIET + 1, QUIET)
+            then["", "looked"] = smt.If(smt.And(hears, ASKED), LOOKED + 1, LOOKED)
         return said, then
 
     def _here(self, step: Step, register: str) -> Term:
@@ -140,7 +140,6 @@ class Guard:
             }.get(step.does, smt.BoolVal(False))
             why = f"behind a look, {step.does}, and the queue pair's silence is another's"
             yield Claim(why, smt.Implies(self._here(step, self.silence), right))
-
         elif self.reads in step.accesses:
             access = step.accesses[self.reads]
             here, old, new = self.memory.here(access), *self._counted(access)
@@ -188,5 +187,5 @@ class Guard:
         return [smt.substitute(bound, *pairs) for bound in bounds]
 
 
-def _alike(one_: Access, other: Access) -> bool:
-    return all(as_term(one_.new[f], Bits(32)).eq(as_term(new, Bits(32))) for f, new in other.new.items())
+def _alike(first: Access, other: Access) -> bool:
+    return all(as_term(first.new[f], Bits(32)).eq(as_term(new, Bits(32))) for f, new in other.new.items())

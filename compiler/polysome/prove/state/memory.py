@@ -18,19 +18,19 @@ from polysome.prove.p4.registers import fields_of
 from polysome.prove.p4.store import Access
 from polysome.prove.places import is_at
 from polysome.prove.result import NOTHING
-from polysome.prove.state.steps import Step, identity, symbols
+from polysome.prove.state.steps import TIME_BITS, Step, identity, narrowed
 from polysome.prove.window import Term
 
 SEQ = smt.BitVec("the packet's seq", 32)
 PAIR = smt.BitVec("the queue pair", 16)
-FIRST_TIME = 1 << 30  # of the times that registers hold; 0 is none (PROTOCOL.md, rule 6)
+FIRST_TIME = 1 << TIME_BITS  # of the times that registers hold; 0 is none (PROTOCOL.md, rule 6)
 Cell = tuple[str, str]  # register, field
 State = dict[Cell, Term]
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Of the steps `steps`; `element(register)` is the one of the packet, or of the queue pair."""
+    """What the steps touch; of each register the element of one packet, or of one queue pair, whichever they are."""
 
     p4: pr.Program
     steps: tuple[Step, ...]
@@ -115,12 +115,7 @@ def _projected(steps: Iterable[Step], kept: set[str]) -> Iterator[Step]:
         accesses = {name: a for name, a in step.accesses.items() if name in kept}
         if not accesses:
             continue
-        about = symbols(step.seq) | symbols(step.now)
-        for access in accesses.values():
-            for value in (access.index, *access.old.values()):
-                about |= symbols(value)
-        conditions = tuple(c for c in step.conditions if symbols(c) <= about)
-        made = replace(step, accesses=accesses, conditions=conditions)
+        made = narrowed(step, accesses)
         if (key := identity(made)) not in known:
             known.add(key)
             yield made

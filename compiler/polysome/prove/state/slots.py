@@ -212,6 +212,9 @@ class Slots:
         yield Claim("edits that wait for their packet are not taken by it", smt.Implies(waits, freed))
         others = smt.And(smt.Or(freed, stays), smt.Implies(old[self.owner] != step.seq, stays))
         yield Claim("a slot is freed by another packet than its own", others)
+        if not any(register in step.accesses for register in self.left):
+            stays_behind = smt.And(step.seq == SEQ, waits, self.in_the_ring)
+            yield Claim("edits are taken, and their packet does not leave", smt.Not(stays_behind))
 
     def _free(self, step: Step, access: Access) -> Term:
         """Is a slot free, whose time is 0 or one of the clock's?"""

@@ -102,18 +102,23 @@ def _passes(seen: Traffic) -> Iterator[tuple[int, Passed]]:
 def _step(seen: Traffic, role: int, passed: Passed) -> Step:
     """With the symbols of its pass, and without conditions that are about none of what a step is about."""
     store = passed.store
-    clock = store.term(CLOCK, Bits(48))
-    seq, now = _number(seen, role, passed), _ticks(clock)
-    about = symbols(seq) | symbols(clock)
-    for access in store.accesses:
-        for value in (access.index, *access.old.values()):
-            about |= symbols(value)
     assert passed.after is not None
     said = passed.conditions if _tagged(role, passed) else passed.after.conditions
-    conditions = tuple(c for c in _parts(said) if symbols(c) <= about)
     accesses = {access.register: access for access in store.accesses}
     assert len(accesses) == len(store.accesses), "a register is touched twice"
-    return Step(role, _does(seen, role, passed), conditions, accesses, seq, now)
+    seq, now = _number(seen, role, passed), _ticks(store.term(CLOCK, Bits(48)))
+    step = Step(role, _does(seen, role, passed), tuple(_parts(said)), accesses, seq, now)
+    return narrowed(step, accesses)
+
+
+def narrowed(step: Step, accesses: Mapping[str, Access]) -> Step:
+    """The step with these accesses only, and the conditions that are about them, its number and the clock."""
+    about = symbols(step.seq) | symbols(step.now)
+    for access in accesses.values():
+        for value in (access.index, *access.old.values()):
+            about |= symbols(value)
+    conditions = tuple(c for c in step.conditions if symbols(c) <= about)
+    return replace(step, accesses=accesses, conditions=conditions)
 
 
 def _parts(conditions: Iterable[Term]) -> Iterator[Term]:
