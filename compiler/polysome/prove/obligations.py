@@ -46,7 +46,7 @@ OBLIGATIONS = (
     Obligation("stations", "only answers count, all else is passed on", "passes of the switch", stations),
     Obligation("returned", "what the NF has whole, or makes, leaves as it says", "passes of the switch", returned),
     Obligation("probes", "only the controller names the queue pair to park on", "passes of the switch", probes),
-    Obligation("state", "slots, cells, READs and PSNs are right at all times", "steps of what is remembered", state),
+    Obligation("state", "slots, cells, READs and PSNs are right at all times", "steps of registers", state),
 )
 
 

@@ -54,8 +54,9 @@ CONSTANTS = of(
 PARSER = of(
     "targets/tofino/ingress_parser.p4.j2",
     ("6 edits that have a slot ask for one again", Kind.stale, ROUND, "md.has_slot = 1;", "md.has_slot = 0;"),
-    ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ version }}, 0): parked;", "(_, 0): parked;"),
-    ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '(0 &&& 0xc0, 0 &&& {{ "0x%04x" % (65536 - plan.queue_pairs) }}): edits;', "(0 &&& 0xc0, _): edits;"),
+    ("8 edits of number 0", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            0: accept;\n", ""),
+    ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ version }}, 0): {{ of }}parked;", "(_, 0): {{ of }}parked;"),
+    ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '0 &&& {{ "0x%04x" % (65536 - plan.queue_pairs) }}: {{ of }}parked_end;', "0 &&& 0: {{ of }}parked_end;"),
     ("8 edits of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            default: accept;\n        }\n    }\n    state split_edits {", "            default: split_edits;\n        }\n    }\n    state split_edits {"),
     ("8 servers speak for the switch", Kind.missing_check, f"{ATTACKS}test_a_server_cannot_ask_another_in_the_switchs_name", "            SWITCH_IP: accept;\n", "            SWITCH_IP: to_a_station;\n"),
 )  # fmt: skip
@@ -65,7 +66,7 @@ INGRESS = of(
     ("1 responses of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_lie_about_the_length_get_no_byte", "md.there == 1 && md.beyond[15:2] == 0 && hdr.bridge.way != 0", "md.there == 1 && hdr.bridge.way != 0"),
     ("3 a resynchronisation waits behind others", Kind.order, NAK, "ig_tm_md.qid = 7;", "ig_tm_md.qid = 0;"),
     ("4 silence takes nothing down", Kind.missing_check, DEAD, "} else if (md.silent == LOOKS_UNTIL_DOWN) {", "} else if (md.silent == 99) {"),
-    ("5 the backup is not used", Kind.inverted, DEAD, "                if (md.primary_up == 0) {\n", "                if (md.backup_up == 0) {\n"),
+    ("5 the backup is not used", Kind.missing_update, DEAD, "                    park_on_backup();\n", "                    fall_back();\n"),
     ("5 answers to any number", Kind.missing_check, f"{ATTACKS}test_old_numbers_are_not_heard_after_a_queue_pair_came_back", "        md.kind = KIND_UNKNOWN;\n        md.event = EVENT_FOREIGN_ANSWER;\n", "        md.event = EVENT_FOREIGN_ANSWER;\n"),
     ("6 tries are not counted", Kind.missing_update, ROUND, "hdr.retry.tries = md.tries + 1;", "hdr.retry.tries = md.tries;"),
     ("8 from the switch's own address", Kind.missing_check, f"{ATTACKS}test_the_switchs_address_is_nobody_elses", "            from_the_switch.apply();\n", ""),

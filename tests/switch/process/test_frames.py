@@ -96,13 +96,12 @@ def test_a_port_that_is_not_set_takes_nothing(unset: Site) -> None:
 def test_a_port_sends_no_faster_than_its_rate(site: Site) -> None:
     frames, size, rate = 60, 1000, 10_000_000
     site.controller.write(site.station(B, 2), pb.Update(port=pb.Port(port=2, rate=rate)))
+    start = time.monotonic()
     for _ in range(frames):
         site.wires[1].send(frame(B, size))
-    assert site.wires[2].receive() is not None
-    start = time.monotonic()
-    assert all(site.wires[2].receive() is not None for _ in range(frames - 1))
+    assert all(site.wires[2].receive() is not None for _ in range(frames))
     wire = (frames - 1) * (size + 24) * 8 / rate
-    assert time.monotonic() - start > wire * 0.8  # what came before we began to look makes it shorter
+    assert time.monotonic() - start > wire  # the last one begins when all others are on the wire
 
 
 def test_a_full_queue_drops_its_tail(site: Site) -> None:
