@@ -60,7 +60,7 @@ def proofs(name: str, known: dict[object, Proof]) -> Iterator[Proof]:
     spec = program(name)
     for target, carry in product(TARGETS, CARRIES):
         start = time.monotonic()
-        made = _designed(spec, target, carry)
+        made = on_the_chip(spec, target, carry)
         key = question(made)
         if twin := known.get(key):
             failed = (*twin.failed, *_failed(_own(made)))
@@ -82,7 +82,7 @@ def _failed(results: Iterable[Result]) -> tuple[str, ...]:
     return tuple(f"{r.obligation}: {r.subject}: {r.why}" for r in results if r.status != Status.proved)
 
 
-def _designed(spec: ir.Program, target: str, carry: Carry) -> Design:
+def on_the_chip(spec: ir.Program, target: str, carry: Carry) -> Design:
     """On the software site where the plan does not fit the chip's."""
     try:
         return designed(spec, target, carry)
