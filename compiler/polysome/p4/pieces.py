@@ -69,7 +69,7 @@ def _item(name: str, text: str, start: int, stop: int) -> Build:
 
 def _block(name: str, text: str, start: int, stop: int) -> Build:
     """A parser or a control: its head, and what stands in it, by themselves."""
-    span, head = Span(name, start, stop), text[start : text.index("{", start, stop)]
+    span, head = Span(name, start, stop), text[start : _first_brace(text, start, stop)]
     inside = list(_declarations(text, start + len(head) + 1, stop - 1))
     control, locals_ = _word(text, start) == "control", []
     while inside and _word(text, inside[0][0]) not in ("state", "apply"):
@@ -94,6 +94,10 @@ def _block(name: str, text: str, start: int, stop: int) -> Build:
         return ast.Parser(span, empty.name, empty.params, before, states)
 
     return build
+
+
+def _first_brace(text: str, start: int, stop: int) -> int:
+    return next(mark.start() for mark in _MARK.finditer(text, start, stop) if mark[0] == "{")
 
 
 def _word(text: str, at: int) -> str:
