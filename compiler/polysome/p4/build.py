@@ -12,17 +12,21 @@ Ctx = Any  # a node of the generated parser, which has no types
 
 
 class Builder:
-    """Builds the tree of one file. What does not fit into the tree goes to the report."""
+    """Builds the tree of one file, or of a part of it that begins at `first`.
 
-    def __init__(self, file: str, report: Report) -> None:
-        self.file, self.report = file, report
+    What does not fit into the tree goes to the report.
+    """
+
+    def __init__(self, file: str, report: Report, first: int = 0) -> None:
+        self.file, self.report, self.first = file, report, first
 
     def file_node(self, ctx: Ctx) -> ast.File:
-        return ast.File(self.span(ctx), tuple(self._item(item) for item in ctx.item()))
+        return ast.File(self.span(ctx), tuple(self.item(item) for item in ctx.item()))
 
     def span(self, ctx: Ctx) -> Span:
         stop = ctx.stop if ctx.stop is not None else ctx.start
-        return Span(self.file, ctx.start.start, max(stop.stop, ctx.start.start) + 1)
+        start = self.first + ctx.start.start
+        return Span(self.file, start, max(self.first + stop.stop, start) + 1)
 
     def _ident(self, ctx: Ctx) -> ast.Ident:
         return ast.Ident(self.span(ctx), ctx.getText())
@@ -38,7 +42,7 @@ class Builder:
 
     # ------------------------------------------------------------ declarations
 
-    def _item(self, ctx: Ctx) -> ast.Item:
+    def item(self, ctx: Ctx) -> ast.Item:
         span = self.span(ctx)
         match _kind(ctx):
             case "Include":
@@ -51,17 +55,17 @@ class Builder:
                 fields = (ast.Field(self.span(f), self._type(f.type_()), self._ident(f.name())) for f in ctx.field())
                 return ast.Composite(span, kind == "HeaderDecl", self._ident(ctx.name()), tuple(fields))
             case "ParserDecl":
-                locals_ = tuple(self._local(x) for x in ctx.local())
-                states = tuple(self._state(s) for s in ctx.state_())
+                locals_ = tuple(self.local(x) for x in ctx.local())
+                states = tuple(self.state(s) for s in ctx.state_())
                 return ast.Parser(span, self._ident(ctx.name()), self._params(ctx.params()), locals_, states)
             case "ControlDecl":
-                locals_ = tuple(self._local(x) for x in ctx.local())
-                body = self._block(ctx.block())
+                locals_ = tuple(self.local(x) for x in ctx.local())
+                body = self.block(ctx.block())
                 return ast.Control(span, self._ident(ctx.name()), self._params(ctx.params()), locals_, body)
             case _:
                 return self._instance(ctx.instance(), self._annotations(ctx))
 
-    def _local(self, ctx: Ctx) -> ast.Local:
+    def local(self, ctx: Ctx) -> ast.Local:
         span = self.span(ctx)
         match _kind(ctx):
             case "LocalConst":
@@ -70,7 +74,7 @@ class Builder:
                 value = self.expr(ctx.expr()) if ctx.expr() is not None else None
                 return ast.Variable(span, self._type(ctx.type_()), self._ident(ctx.name()), value, False)
             case "ActionDecl":
-                params, body = self._params(ctx.params()), self._block(ctx.block())
+                params, body = self._params(ctx.params()), self.block(ctx.block())
                 return ast.Action(span, self._ident(ctx.name()), params, body, self._annotations(ctx))
             case "TableDecl":
                 return self._table(ctx, span)
@@ -82,7 +86,7 @@ class Builder:
         for m in ctx.method():
             name = m.name() if m.name() is not None else m.APPLY()
             ident = ast.Ident(self.span(m), name.getText())
-            methods.append(ast.Method(self.span(m), ident, self._params(m.params()), self._block(m.block())))
+            methods.append(ast.Method(self.span(m), ident, self._params(m.params()), self.block(m.block())))
         args = self._args(ctx.args())
         return ast.Instance(
             self.span(ctx), self._type(ctx.type_()), args, self._ident(ctx.name()), tuple(methods), annotations
@@ -128,7 +132,7 @@ class Builder:
 
     # ------------------------------------------------------------ parser states
 
-    def _state(self, ctx: Ctx) -> ast.State:
+    def state(self, ctx: Ctx) -> ast.State:
         transition = self._transition(ctx.transition()) if ctx.transition() is not None else None
         return ast.State(self.span(ctx), self._ident(ctx.name()), self._statements(ctx), transition)
 
@@ -150,7 +154,7 @@ class Builder:
 
     # ------------------------------------------------------------ statements
 
-    def _block(self, ctx: Ctx) -> ast.Block:
+    def block(self, ctx: Ctx) -> ast.Block:
         return ast.Block(self.span(ctx), self._statements(ctx))
 
     def _statements(self, ctx: Ctx) -> tuple[ast.Statement, ...]:
@@ -160,7 +164,7 @@ class Builder:
         span = self.span(ctx)
         match _kind(ctx):
             case "BlockStatement":
-                return self._block(ctx.block())
+                return self.block(ctx.block())
             case "IfStatement":
                 yes, *no = (self._as_block(s) for s in ctx.statement())
                 return ast.If(span, self.expr(ctx.expr()), yes, no[0] if no else None)
@@ -184,7 +188,7 @@ class Builder:
 
     def _switch_case(self, ctx: Ctx) -> ast.SwitchCase:
         label = self._ident(ctx.switchLabel().name()) if ctx.switchLabel().name() is not None else None
-        return ast.SwitchCase(self.span(ctx), label, self._block(ctx.block()) if ctx.block() is not None else None)
+        return ast.SwitchCase(self.span(ctx), label, self.block(ctx.block()) if ctx.block() is not None else None)
 
     # ------------------------------------------------------------ types
 
@@ -272,7 +276,7 @@ class Builder:
 
     def _number(self, token: Ctx) -> ast.Number:
         symbol = token.symbol
-        span = Span(self.file, symbol.start, symbol.stop + 1)
+        span = Span(self.file, self.first + symbol.start, self.first + symbol.stop + 1)
         text, width, signed = symbol.text.replace("_", ""), None, False
         for mark in "ws":
             if mark in text:

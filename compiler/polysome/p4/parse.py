@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from antlr4.atn.ParserATNSimulator import ParserATNSimulator
-from antlr4.atn.PredictionMode import PredictionMode
-from antlr4.CommonTokenStream import CommonTokenStream
-from antlr4.dfa.DFA import DFA
-from antlr4.error.ErrorListener import ErrorListener
-from antlr4.InputStream import InputStream
-from antlr4.PredictionContext import PredictionContextCache
-
 from polysome.p4 import ast
 from polysome.p4.build import Builder
-from polysome.p4.generated.P4Lexer import P4Lexer
-from polysome.p4.generated.P4Parser import P4Parser
+from polysome.p4.pieces import Whole, file_of
+from polysome.p4.rules import tree
 from polysome.p4.syntax_errors import Listener
 from polysome.syntax.diagnostics import Report
 from polysome.syntax.spans import Source
@@ -26,32 +16,22 @@ def parse(name: str, text: str, report: Report) -> ast.File | None:
     report.sources[name] = Source(name, text)
     before = report.count
     try:
-        tree = _tree(text, ErrorListener(), learned=True)
-        if tree is None:
-            # What ANTLR expects at an error depends on what it has learned: told as if this were the first text.
-            _tree(text, Listener(name, text, report), learned=False)
+        found = _file(name, text, report)
+        if found is None:
+            tree(text, listener=Listener(name, text, report))
             return None
     except RecursionError:
         _too_deep(report)
         return None
-    found = Builder(name, report).file_node(tree)
     return found if report.count == before else None
 
 
-def _tree(text: str, listener: ErrorListener, learned: bool) -> Any:
-    """ANTLR's tree; None if the syntax is wrong, which the listener is told."""
-    lexer = P4Lexer(InputStream(text))
-    lexer.removeErrorListeners()
-    lexer.addErrorListener(ErrorListener())  # a character that begins nothing is a token, OTHER
-    parser = P4Parser(CommonTokenStream(lexer))
-    if not learned:
-        decisions = [DFA(state, n) for n, state in enumerate(parser.atn.decisionToState)]
-        parser._interp = ParserATNSimulator(parser, parser.atn, decisions, PredictionContextCache())
-    parser._interp.predictionMode = PredictionMode.SLL
-    parser.removeErrorListeners()
-    parser.addErrorListener(listener)
-    tree = parser.program()
-    return tree if parser.getNumberOfSyntaxErrors() == 0 else None
+def _file(name: str, text: str, report: Report) -> ast.File | None:
+    try:
+        return file_of(name, text, report)
+    except Whole:
+        found = tree(text)
+        return Builder(name, report).file_node(found) if found is not None else None
 
 
 def _too_deep(report: Report) -> None:

@@ -66,6 +66,15 @@ class _Sizes:
     def __init__(self, seen: Traffic) -> None:
         self.about_it = Outside(RESPONSE)
         self.proved: set[tuple[int, ...]] = set()
+        self._known: dict[int, tuple[Term, list[Term]]] = {}  # with the condition: its number is its own while it lives
+
+    def _about_it(self, condition: Term) -> list[Term]:
+        """What a condition says of the response itself."""
+        number = condition.get_id()
+        if number not in self._known:
+            parts = [c for c in conjuncts([condition]) if self.about_it.of_packet(c)]
+            self._known[number] = (condition, parts)
+        return self._known[number][1]
 
     def wanted(self, parsed: Parsed) -> tuple[Term, ...]:
         if parsed.claimed is None:
@@ -77,7 +86,7 @@ class _Sizes:
         """False: not without what else is known of the packet."""
         if parsed.claimed is None:
             return False
-        few = [c for c in conjuncts(back.conditions) if self.about_it.of_packet(c)]
+        few = [c for condition in back.conditions for c in self._about_it(condition)]
         key = (parsed.claimed.get_id(), *(c.get_id() for c in few))
         if key not in self.proved:
             bounds = (smt.ULE(smt.BitVec("held.length", LENGTH), LONGEST), smt.ULE(parsed.claimed, LONGEST))

@@ -30,8 +30,8 @@ def stations(seen: Traffic) -> Iterator[Result]:
     """One result for each pass through the switch of frames from servers' ports, and from other ones."""
     for role in (SERVER, PLAIN):
         proved: dict[tuple[int, ...], Term] = {}
-        places = Places()
-        passes = [_Pass(seen, role, passed, proved, places) for passed in any_frame(seen, role)]
+        places, wanted = Places(), dict[object, tuple[Term, object]]()
+        passes = [_Pass(seen, role, passed, proved, places, wanted) for passed in any_frame(seen, role)]
         for one in passes:
             yield one.result()
         if not any(one.goes_on for one in passes):
@@ -49,6 +49,7 @@ class _Pass:
     passed: Passed
     proved: dict[tuple[int, ...], Term]  # what follows from which conditions, by numbers of terms
     places: Places
+    answers: dict[object, tuple[Term, object]]  # what is wanted of those that end here, with what the key is of
 
     @property
     def case(self) -> Case:
@@ -69,14 +70,28 @@ class _Pass:
 
     def _wanted(self) -> tuple[str, Term]:
         if self.remembered:
-            server = smt.BoolVal(self.role == SERVER and self._at_their_places())
-            return "it passes for an answer, and is none", smt.And(server, _ours(self.case.addresses), self._in_use())
+            return "it passes for an answer, and is none", self._answer()
         if self.passed.lost:
             mine = smt.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
             asked = (asked for asked, _ in (*self._stations(), *self._floods()))
             return "it is dropped, and no table was asked for its station", smt.Or(mine, self._speaks_for_us(), *asked)
         right = smt.And(self._as_said(), smt.Not(self._speaks_for_us()))
         return "it goes on, and not as a table says for its station, or in the switch's name", right
+
+    def _answer(self) -> Term:
+        """That it is one. Of a frame that ends here that is about the port, the accesses and the tables alone."""
+        if not self.passed.lost:
+            return self._is_one()
+        store = self.passed.store
+        port = store.term(INGRESS_PORT, Bits(9))
+        key = (port.get_id(), tuple(map(id, store.accesses)), tuple(map(id, store.ran)))
+        if key not in self.answers:
+            self.answers[key] = (self._is_one(), (self.passed, port))
+        return self.answers[key][0]
+
+    def _is_one(self) -> Term:
+        server = smt.BoolVal(self.role == SERVER and self._at_their_places())
+        return smt.And(server, _ours(self.case.addresses), self._in_use())
 
     def _out(self, why: str, wanted: Term) -> Result:
         """Of a frame that goes on: what leaves is the frame."""

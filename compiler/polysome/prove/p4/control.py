@@ -186,12 +186,25 @@ class Walk:
 
 
 def _applies(e: pr.Expr) -> bool:
-    return any(isinstance(part, pr.Hit) for part in pr.subexpressions(e))
+    found = _APPLIES.get(id(e))
+    if found is None:
+        found = _APPLIES[id(e)] = (e, any(isinstance(part, pr.Hit) for part in pr.subexpressions(e)))
+    return found[1]
+
+
+_APPLIES: dict[int, tuple[pr.Expr, bool]] = {}  # with the expression: its number is its own while it lives
 
 
 def _assigns(s: pr.If) -> bool:
     """Does it set flags, and nothing else?"""
-    return not any(map(_asks, pr.reads(s))) and all(map(_assignment, (*s.yes, *s.no)))
+    found = _ASSIGNS.get(id(s))
+    if found is None:
+        assigns = not any(map(_asks, pr.reads(s))) and all(map(_assignment, (*s.yes, *s.no)))
+        found = _ASSIGNS[id(s)] = (s, assigns)
+    return found[1]
+
+
+_ASSIGNS: dict[int, tuple[pr.Stmt, bool]] = {}  # with the statement: its number is its own while it lives
 
 
 def _assignment(s: pr.Stmt) -> bool:

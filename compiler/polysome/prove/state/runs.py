@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from polysome import smt
@@ -19,6 +19,7 @@ PATIENCE = 4_000  # ms for the last of them
 @dataclass(frozen=True)
 class Runs:
     machine: Machine
+    _known: dict[int, list[tuple[Term, Term]]] = field(default_factory=dict)  # the state's symbols at a time
 
     def breaks(self, why: str) -> str:
         """In words, a run of at most `MOST` frames whose last one breaks a claim of these words; "": none is found."""
@@ -73,8 +74,13 @@ class Runs:
 
     def _now(self, term: Term, time: int) -> Term:
         """With the symbols of the state at that time."""
-        pairs = [(own, _at(own, time)) for own in self.machine.state.values()]
-        return smt.substitute(term, *pairs)
+        return smt.substitute(term, *self._symbols(time))
+
+    def _symbols(self, time: int) -> list[tuple[Term, Term]]:
+        found = self._known.get(time)
+        if found is None:
+            found = self._known[time] = [(own, _at(own, time)) for own in self.machine.state.values()]
+        return found
 
     def _mine(self, time: int, step: Step) -> Term:
         return _stamped(step, time).seq == SEQ

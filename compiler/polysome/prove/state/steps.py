@@ -184,11 +184,14 @@ def _named(step: Step) -> Step:
 
 
 def renamed(step: Step, pairs: Iterable[tuple[Term, Term]]) -> Step:
-    """The step with other terms for symbols."""
-    pairs = list(pairs)
+    """The step with other terms for symbols, each of another name."""
+    by_name = {old.name: (old, new) for old, new in pairs}
+
+    def term(old: Term) -> Term:
+        return _renamed(old, [by_name[name] for name in _symbols(old) if name in by_name])
 
     def value(old: Value) -> Value:
-        return old if isinstance(old, int) else simplified(smt.substitute(old, *pairs))
+        return old if isinstance(old, int) else simplified(term(old))
 
     def element(old: Mapping[str, Value]) -> dict[str, Value]:
         return {field: value(one) for field, one in old.items()}
@@ -197,10 +200,23 @@ def renamed(step: Step, pairs: Iterable[tuple[Term, Term]]) -> Step:
         parts = (value(a.index), element(a.old), element(a.new), value(a.result))
         return Access(a.action, a.register, *parts, element(a.wrapped), value(a.wrapped_result))
 
-    conditions = tuple(smt.simplify(smt.substitute(c, *pairs)) for c in step.conditions)
+    conditions = tuple(smt.simplify(term(c)) for c in step.conditions)
     accesses = {name: access(a) for name, a in step.accesses.items()}
-    seq, now = (smt.simplify(smt.substitute(t, *pairs)) for t in (step.seq, step.now))
+    seq, now = (smt.simplify(term(t)) for t in (step.seq, step.now))
     return replace(step, conditions=conditions, accesses=accesses, seq=seq, now=now)
+
+
+def _renamed(term: Term, pairs: list[tuple[Term, Term]]) -> Term:
+    """With other terms for these symbols of it; steps have most of their terms in common."""
+    key = (term.get_id(), *(pair[k].get_id() for pair in pairs for k in (0, 1)))
+    found = _RENAMED.get(key)
+    if found is None:
+        found = _RENAMED[key] = (smt.substitute(term, *pairs), (term, pairs))
+    return found[0]
+
+
+# With what the key is of: the numbers are those of these terms while they live.
+_RENAMED: dict[tuple[int, ...], tuple[Term, object]] = {}
 
 
 def identity(step: Step) -> object:
