@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 DIGIT = {"0x": 4, "0o": 3, "0b": 1}  # bits of a digit of a match
 MATCHED = {"half": 16, "byte": 8, "ctr_neg": 1, "ctr_zero": 1}  # bits of what is matched, by the begin of its name
 MOST_STEPS = 256
-PASSED_OVER = re.compile(r"(checksum \d|clot \d+|\d+(\.\.\d+)?|[TMD]?[BHW]\d+|hdr_len_inc_stop|intr_md)")
+PASSED_OVER = re.compile(r"(checksum \d|clot \d+|\d+(\.\.\d+)?|[TMD]?[BHW]\d+|hdr_len_inc_stop|intr_md|save)")
 
 
 @dataclass

@@ -31,7 +31,11 @@ from polysome.prove.p4.store import InWindow
 from polysome.prove.window import Frame, Window
 
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
-PROGRAMS = list(product(NAMES, TARGETS, CARRIES))
+TOO_LARGE = {("vxlan_gateway", "tofino"): "its parser takes 268 rows, and the chip has 256"}
+PROGRAMS = [
+    pytest.param(*of, marks=pytest.mark.xfail(reason=TOO_LARGE[of[:2]], strict=True) if of[:2] in TOO_LARGE else ())
+    for of in product(NAMES, TARGETS, CARRIES)
+]
 STAGES = {"tofino": 12, "tofino2": 20}
 OUTPUT = {"tofino": "output alu_lo", "tofino2": "output word0, alu_lo"}
 DEEP = "min_parse_depth"  # in the names of states and headers that the compiler adds to read 65 bytes of each frame

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from tests.backends.examples import EXAMPLES, program
 
+from polysome.backends.system.design import default_design
+from polysome.backends.system.library import limits
 from polysome.backends.tofino.names import instance
 from polysome.backends.tofino.program import Addresses, Sizes, tofino_program
+from polysome.p4 import program as pr
+from polysome.p4.load import load
 from polysome.plan.frames import BRIDGE
 from polysome.plan.ways import ways
 
@@ -65,3 +69,23 @@ def test_headers_leave_in_the_order_of_the_wire() -> None:
         for way in ways(spec):
             places = [place[instance(i, spec.parser)] for i in way.instances]
             assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_frame_has_a_header_extracted_twice(name: str) -> None:
+    """A Tofino's parser cannot write a container again: the second header would be mixed with the first."""
+    p4 = load("switch.p4", text(name), limits(default_design(program(name)).site.switch))
+    for gress in (p4.ingress, p4.egress):
+        states = {state.name: state for state in gress.parser.states}
+
+        def twice(at: str, seen: frozenset[tuple[str, ...]], states: dict[str, pr.State] = states) -> list[str]:
+            """States, one after the other, up to the one that extracts again."""
+            if at not in states:
+                return []
+            extracted = [s.header.key for s in states[at].body if isinstance(s, pr.Extract)]
+            if seen & set(extracted) or len(set(extracted)) < len(extracted):
+                return [at]
+            onward = (twice(to, seen | set(extracted)) for to in {case.state for case in states[at].cases})
+            return next(([at, *found] for found in onward if found), [])
+
+        assert not twice("start", frozenset())
