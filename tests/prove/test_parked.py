@@ -74,6 +74,11 @@ FAULTS = {
         "park",
         "READ's length is no",
     ),
+    "edits of some lengths are refused": (
+        [("0x0080 &&& 0xff80: split_edits;", "0x0080 &&& 0xff80: accept;")],
+        "park",
+        "may be refused",
+    ),
     "a pad too small": ([("(COPY_WRITE, 0, 1): pad_3", "(COPY_WRITE, 0, 1): pad_2")], "park", "WRITE's length is no"),
     "a pad that the READ does not count on": (
         [("(COPY_WRITE, 3, 3): pad_5", "(COPY_WRITE, 3, 3): pad_1")],
@@ -460,7 +465,7 @@ FAULTS |= {
     ),
 }
 # Of these what breaks it is a frame of the NF, or of the controller.
-NO_PACKET = {"probes": ("",), "park": ("round",), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}
+NO_PACKET = {"probes": ("",), "park": ("round", "refused"), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from polysome.prove.traffic import traffic
 NAME = "load_balancer"
 ACK = "            } else if (md.kind == KIND_ACK) {\n                next_psn();\n"
 MORE_PSN = "psn = value;\n            value = value + 1;"
+RESYNC = "        hdr.bridge.copy = COPY_RESYNC;\n        ig_tm_md.ucast_egress_port = port;\n"
 BACKUP_DOWN = "                backup_down.execute(hdr.bridge.queue_pair[7:0]);\n"
 # Each fault with the words of what it breaks.
 SLOTS = {
@@ -31,6 +32,7 @@ SLOTS = {
     "cells of others count": (("if (md.taken == 1 && md.in_the_ring == 1)", "if (md.taken == 1)"), "not its own"),
     "number 0 is one": (("            0: accept;\n            0 &&& 0xc0", "            0 &&& 0xc0"), "number 0"),
     "all ones is a number": (("if (value >= LAST_SEQ)", "if (value > LAST_SEQ)"), "number 0, or all ones"),
+    "edits do not wait for others": (("                compare_seq();\n", ""), "another packet's in their slot"),
     "repeated edits are put": (("KIND_EDITS && md.there == 1 && md.has", "KIND_EDITS && md.has"), "put into"),
 }
 PAIRS = {
@@ -44,6 +46,10 @@ PAIRS = {
     "an acknowledgement is not heard": (("            (KIND_ACK): has_answered();\n", ""), "is not heard"),
     "a PSN is left out": ((MORE_PSN, MORE_PSN.replace("+ 1", "+ 2")), "PSN"),
     "half of a queue pair goes down": ((BACKUP_DOWN, ""), "goes down"),
+    "only one queue pair is looked at": (("queue_pair = hdr.generator.packet;", "queue_pair = 0;"), "not its own"),
+    "a RESYNC goes nowhere": ((RESYNC, RESYNC.partition("ig_tm_md")[0]), "another pipe"),
+    "who is silent is not said": (("        hdr.down.queue_pair = hdr.bridge.queue_pair;\n", ""), "stays up"),
+    "it is not said what goes round": (("        hdr.retry.what = RETRY_DOWN;\n", ""), "stays up"),
     "a NAK is taken for the last answer": ((ACK, ACK.replace("KIND_ACK", "KIND_SEQUENCE_NAK")), "go on"),
 }  # fmt: skip
 

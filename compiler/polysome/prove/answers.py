@@ -56,7 +56,7 @@ class Reads:
 
     answers: tuple[Answer, ...]
     lost: str = ""
-    refused: tuple[Passed, ...] = ()  # passes that drop a frame at once: no table is asked, no register touched
+    refused: tuple[Passed, ...] = ()  # passes that drop a frame at once: no register is touched
     round: tuple[Window, ...] = ()  # what comes back by the recirculation port
 
     @cached_property
@@ -118,7 +118,7 @@ def reads(seen: Traffic) -> Reads:
             return Reads(tuple(first), "a frame of edits that goes round never becomes a READ")
         accesses = before.store.accesses
         again += [replace(one, accesses=(*accesses, *one.accesses)) for one in found]
-    refused = tuple(passed for passed in others if not passed.store.accesses and not passed.store.ran)
+    refused = tuple(passed for passed in others if not passed.store.accesses)
     return Reads((*first, *again), "", refused, tuple(window for _, window in round_))
 
 

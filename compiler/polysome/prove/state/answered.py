@@ -18,7 +18,7 @@ from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
-from polysome.prove.p4.store import Access
+from polysome.prove.p4.store import Access, Ran
 from polysome.prove.requests import PSN
 from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.claims import STATE, Missing, one
@@ -29,6 +29,7 @@ from polysome.prove.traffic import Traffic
 from polysome.prove.window import Frame, Term, Window, same
 
 SYNDROME, PSN_BITS = 54, 24
+CAME_BY, PORT_BITS = ("ig_intr_md", "ingress_port"), 9
 WHOLE = CELL + SEQ_SIZE  # bytes of a response that says whose cell it is
 
 
@@ -136,6 +137,9 @@ class Answered:
         there = next((a for a in passed.store.accesses if a.register == self.acknowledged), None)
         if there is None or not _same_place(there.index, access.index):
             return "another queue pair is given a PSN"
+        came_by = role == SERVER and same(passed.port, passed.store.term(CAME_BY, Bits(PORT_BITS)))
+        if not came_by and not any(_names(ran, there.index, passed.port) for ran in passed.store.ran):
+            return "a queue pair is given a PSN in another pipe than that of its port"
         wanted = Window(STATION).number(PSN, 3) if role == SERVER else _low(there.old[""])
         if role == SERVER and self._kind(passed) != Kind.sequence_nak:
             return "a queue pair is given a PSN for another answer than a sequence NAK"
@@ -183,6 +187,12 @@ def _of(passed: Passed, why: str) -> Result:
 
 def _low(value: Value) -> Term:
     return smt.Extract(PSN_BITS - 1, 0, as_term(value, Bits(32)))
+
+
+def _names(ran: Ran, pair: Value, port: Value | None) -> bool:
+    """Does a table's entry of a queue pair say the port? The pair is what it was looked up by, or it says that too."""
+    of_port = any(same(arg, port) for arg in ran.args)
+    return of_port and any(_same_place(value, pair) for value in (*ran.keys, *ran.args))
 
 
 def _same_place(one_: Value, other: Value) -> bool:

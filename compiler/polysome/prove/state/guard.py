@@ -17,19 +17,21 @@ from polysome import smt
 from polysome.p4.types import Bits
 from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT
 from polysome.prove.case import GENERATOR, RECIRCULATION, SERVER
+from polysome.prove.frames import STATION
 from polysome.prove.p4.expressions import as_term
 from polysome.prove.p4.store import Access
 from polysome.prove.result import NOTHING
 from polysome.prove.state.claims import Claim, Missing, one
 from polysome.prove.state.memory import Memory, State
 from polysome.prove.state.steps import Does, Step
-from polysome.prove.window import Term
+from polysome.prove.window import Term, Window
 
 OUT = smt.BitVec("READs that are out", 32)
 QUIET = smt.BitVec("looks since the last READ or response", 32)
 ASKED = smt.Bool("a READ is out without an answer")
 LOOKED = smt.BitVec("looks since the first of them", 32)
 LONG = 1 << 31
+GENERATED = 4  # where the header of the packet generator has the frame's number, of 16 bits (p4c, tofino1_base.p4)
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ class Guard:
     # ------------------------------------------------------------ what each step must be like
 
     def claims(self, step: Step) -> Iterator[Claim]:
+        if step.role == GENERATOR:
+            yield from self._looked_at(step)
         if step.does == Does.reads:
             yield from self._read(step)
         elif self.looks(step):
@@ -149,6 +153,14 @@ class Guard:
             else:
                 full = smt.And(new == old, smt.UGE(old, self.most_reads))
                 yield Claim("a READ waits for which there is room", smt.Implies(here, full))
+
+    def _looked_at(self, step: Step) -> Iterator[Claim]:
+        """The generator's frames are numbered: so every queue pair is looked at, one after the other."""
+        number = Window(STATION).number(GENERATED, 2)
+        for access in step.accesses.values():
+            index = as_term(access.index, Bits(number.size()))
+            own = smt.Extract(index.size() - 1, 0, number)
+            yield Claim("the packet generator's frame looks at a queue pair that is not its own", index == own)
 
     def _counted(self, access: Access) -> tuple[Term, Term]:
         """READs that are counted before and behind a step."""

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from polysome import smt
 from polysome.p4.types import Bits
+from polysome.prove.case import NF
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.store import Access
 from polysome.prove.result import NOTHING
@@ -201,6 +202,9 @@ class Slots:
             smt.And(_is(owner, old[self.owner]), _is(since, old[self.since])),
         )
         yield Claim("a slot is given away that is in use, or a free one is not", right)
+        if step.role == NF and step.does != Does.goes_round:
+            waits = smt.And(smt.Not(free), old[self.owner] != step.seq)
+            yield Claim("edits are lost that find another packet's in their slot", smt.Not(waits))
 
     def _taken(self, step: Step, access: Access) -> Iterator[Claim]:
         """Edits are taken by their packet while they wait."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.answered import Answered, acknowledged, pairs_up
 from polysome.prove.state.claims import STATE, Missing, inductive
+from polysome.prove.state.down import down
 from polysome.prove.state.guard import Guard
 from polysome.prove.state.memory import Memory, bounds
 from polysome.prove.state.runs import Runs
@@ -52,3 +53,4 @@ def _state(seen: Traffic) -> Iterator[Result]:
     yield Result(STATE, "a rest", Status.proved if right else Status.refuted, "" if right else forgotten.why)
     up = pairs_up(every, guard)
     yield from Answered(seen, guard, up, acknowledged(every, guard, up)).results()
+    yield from down(seen, up)
