@@ -14,6 +14,7 @@ from polysome.prove.window import Term
 
 MOST = 8  # frames
 PATIENCE = 4_000  # ms for the last of them
+MUST_BE = 60_000  # for a run without which nothing is proved
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,16 @@ class Runs:
             solver.pop()
         return ""
 
-    def reaches(self, *does: str) -> bool:
-        """Can frames that do this come one after the other?"""
+    def reaches(self, *does: str) -> bool | None:
+        """Can frames that do this come one after the other? None: no answer in time."""
         solver = smt.Solver()
-        solver.patience(PATIENCE)
+        solver.patience(MUST_BE)
         solver.add(*self._are(0, self.machine.first))
         for time, wanted in enumerate(does):
             solver.add(self._made(time))
             of = [smt.And(self._choice(time) == n, self._mine(time, s)) for n, s in self._numbered if s.does == wanted]
             solver.add(smt.Or(*of))
-        return solver.check() == smt.sat
+        return {smt.sat: True, smt.unsat: False}.get(solver.check())
 
     # ------------------------------------------------------------ one frame
 

@@ -42,9 +42,13 @@ def _state(seen: Traffic) -> Iterator[Result]:
     runs = Runs(slots)
     yield from inductive(slots, runs.breaks)
     way = (Does.parks, Does.reads, Does.leaves)
-    right = runs.reaches(*way)
-    why = "no packet is parked, read, and leaves"
-    yield Result(STATE, "a packet", Status.proved if right else Status.refuted, "" if right else why)
+    match runs.reaches(*way):
+        case True:
+            yield Result(STATE, "a packet", Status.proved)
+        case False:
+            yield Result(STATE, "a packet", Status.refuted, "no packet is parked, read, and leaves")
+        case None:
+            yield Result(STATE, "a packet", Status.undecided, "no answer in time")
     guard = Guard(memory.only_about([r for r in memory.registers if r not in mine]), case.most_reads)
     yield from inductive(guard, Runs(guard).breaks)
     known = guard.bounded([term for _, term in bounds(guard.memory.only_about([guard.reads]))])
