@@ -465,7 +465,13 @@ FAULTS |= {
     ),
 }
 # Of these what breaks it is a frame of the NF, or of the controller.
-NO_PACKET = {"probes": ("",), "park": ("round", "refused"), "requests": ("READ", "place"), "stations": ("",), "returned": ("",)}
+NO_PACKET = {
+    "probes": ("",),
+    "park": ("round", "refused"),
+    "requests": ("READ", "place"),
+    "stations": ("",),
+    "returned": ("",),
+}
 
 
 @pytest.fixture(scope="module")
