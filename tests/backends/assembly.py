@@ -84,7 +84,7 @@ class Parser:
             taken = state.rows[row]
             self._take(taken, at, found)
             for register, place in taken.load.items():
-                registers[register] = int.from_bytes(buffer[at + place :][: _bits(register) // 8], "big")
+                registers[register] = int.from_bytes(buffer[at + place :][: bits(register) // 8], "big")
                 places[register] = at + place - self.metadata
             if taken.counter:
                 counter = counter - taken.counter[1] if taken.counter[0] == "dec" else taken.counter[1]
@@ -101,14 +101,15 @@ class Parser:
             assert found.places.setdefault((name, high), place) == place, f"{name} comes from two places"
 
 
-def _bits(matched: str) -> int:
-    return next(bits for begin, bits in MATCHED.items() if matched.startswith(begin))
+def bits(matched: str) -> int:
+    """Of a match register, or of what is asked of a counter."""
+    return next(width for begin, width in MATCHED.items() if matched.startswith(begin))
 
 
 def _matches(state: State, row: Row, registers: dict[str, int]) -> bool:
     seen = 0
     for register in state.match:
-        seen = seen << _bits(register) | registers[register]
+        seen = seen << bits(register) | registers[register]
     return seen & row.mask == row.value
 
 
@@ -151,12 +152,12 @@ def _line(line: str, state: State) -> None:
 
 def _test(said: str) -> tuple[int, int]:
     """Value and mask."""
-    bits = DIGIT.get(said[:2], 1)
+    width = DIGIT.get(said[:2], 1)
     value = mask = 0
     for digit in said[2:] if said[:2] in DIGIT else "":
-        value, mask = value << bits, mask << bits
+        value, mask = value << width, mask << width
         if digit != "*":
-            value, mask = value | int(digit, 16), mask | (1 << bits) - 1
+            value, mask = value | int(digit, 16), mask | (1 << width) - 1
     assert said == "*" or said[:2] in DIGIT, said
     return value, mask
 

@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.backends.assembly import MATCHED, Parsed, Parser, parser_of, stateful
+from tests.backends.assembly import Parsed, Parser, bits, parser_of, stateful
 from tests.backends.examples import EXAMPLES, program
 from tests.prove.every import CARRIES, TARGETS, on_the_chip
 from tests.prove.p4.concrete import Facts
@@ -155,13 +155,12 @@ def _for_row(parser: Parser, state: str, n: int, content: bytes, found: Parsed) 
     """A frame that is in a state, with the bytes changed which a row wants."""
     changed, row, shift = bytearray(content), parser.states[state].rows[n], 0
     for register in reversed(parser.states[state].match):
-        bits = next(bits for begin, bits in MATCHED.items() if register.startswith(begin))
         place = found.matched[state].get(register, -1)
-        for k in range(bits // 8) if place >= 0 else ():
-            down = shift + bits - 8 * (k + 1)
+        for k in range(bits(register) // 8) if place >= 0 else ():
+            down = shift + bits(register) - 8 * (k + 1)
             value, mask = row.value >> down & 0xFF, row.mask >> down & 0xFF
             changed[place + k] = changed[place + k] & ~mask | value
-        shift += bits
+        shift += bits(register)
     return bytes(changed)
 
 

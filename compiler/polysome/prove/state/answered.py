@@ -24,12 +24,11 @@ from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.claims import STATE, Missing, one
 from polysome.prove.state.guard import Guard
 from polysome.prove.state.steps import SEQ_SIZE, Does, Step
-from polysome.prove.stations import CELL, EARLY
+from polysome.prove.stations import CELL, EARLY, INGRESS_PORT
 from polysome.prove.traffic import Traffic
 from polysome.prove.window import Frame, Term, Window, same
 
 SYNDROME, PSN_BITS = 54, 24
-CAME_BY, PORT_BITS = ("ig_intr_md", "ingress_port"), 9
 WHOLE = CELL + SEQ_SIZE  # bytes of a response that says whose cell it is
 
 
@@ -137,7 +136,7 @@ class Answered:
         there = next((a for a in passed.store.accesses if a.register == self.acknowledged), None)
         if there is None or not _same_place(there.index, access.index):
             return "another queue pair is given a PSN"
-        came_by = role == SERVER and same(passed.port, passed.store.term(CAME_BY, Bits(PORT_BITS)))
+        came_by = role == SERVER and same(passed.port, passed.store.term(INGRESS_PORT, Bits(9)))
         if not came_by and not any(_names(ran, there.index, passed.port) for ran in passed.store.ran):
             return "a queue pair is given a PSN in another pipe than that of its port"
         wanted = Window(STATION).number(PSN, 3) if role == SERVER else _low(there.old[""])
