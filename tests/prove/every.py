@@ -1,8 +1,8 @@
 """Proves what is emitted for every example, for every chip and everything that may be carried: `make proofs`.
 
 What is the same to the prover is proved once by each of two processes. Programs that are alike ask mostly the same
-(`polysome.prove.questions`), so the processes begin at either end of a list in which they stand together. Exit code 1
-if something is not proved.
+(`polysome.prove.questions`), so the processes begin at either end of a list in which they stand together, and meet
+somewhere in it. Exit code 1 if something is not proved.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import gc
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from multiprocessing.sharedctypes import Synchronized
+from typing import TypeAlias
 
 from tests.backends.examples import EXAMPLES, program
 from tests.prove.kit import designed
@@ -36,6 +37,7 @@ from polysome.syntax.diagnostics import SpecError
 
 CARRIES: tuple[Carry, ...] = ("fields", "headers")
 TARGETS = ("tofino", "tofino2")
+Asked: TypeAlias = tuple[str, str, Carry]
 
 
 @dataclass(frozen=True)
@@ -55,21 +57,19 @@ class Proof:
         return f"{self.name:<14} {self.target:<8} {self.carry:<8} {self.results:6,} {self.seconds:6.1f} s  {said}"
 
 
-def proofs(name: str, known: dict[object, Proof]) -> Iterator[Proof]:
-    """Of every program of an example. `known`: those that were found, by what is asked; they become more."""
-    spec = program(name)
-    for target, carry in product(TARGETS, CARRIES):
-        start = time.monotonic()
-        made = on_the_chip(spec, target, carry)
-        key = question(made)
-        if twin := known.get(key):
-            failed = (*twin.failed, *_failed(_own(made)))
-            first = f"{twin.name}, {twin.target}, {twin.carry}"
-            yield Proof(name, target, carry, twin.results, failed, time.monotonic() - start, first)
-        else:
-            results = list(prove(case_of(made), 600))
-            known[key] = Proof(name, target, carry, len(results), _failed(results), time.monotonic() - start)
-            yield known[key]
+def proof_of(asked: Asked, known: dict[object, Proof]) -> Proof:
+    """`known`: those that were found, by what is asked; they become more."""
+    name, target, carry = asked
+    start = time.monotonic()
+    made = on_the_chip(program(name), target, carry)
+    key = question(made)
+    if twin := known.get(key):
+        failed = (*twin.failed, *_failed(_own(made)))
+        first = f"{twin.name}, {twin.target}, {twin.carry}"
+        return Proof(name, target, carry, twin.results, failed, time.monotonic() - start, first)
+    results = list(prove(case_of(made), 600))
+    known[key] = Proof(name, target, carry, len(results), _failed(results), time.monotonic() - start)
+    return known[key]
 
 
 def _own(made: Design) -> Iterator[Result]:
@@ -125,15 +125,13 @@ def alike() -> list[str]:
     return sorted((path.stem for path in EXAMPLES.glob("*/*.nf")), key=key)
 
 
-def work(names: list[str], left: Synchronized[int], step: int, found: Queue[Proof | None]) -> None:
-    """Proves those that nobody has begun, from the first on if `step` is 1, from the last on if it is -1."""
+def work(asked: Sequence[Asked], left: Synchronized[int], found: Queue[Proof | None]) -> None:
+    """Proves those that nobody has begun, from the first on."""
     known: dict[object, Proof] = {}
-    n = 0 if step == 1 else len(names) - 1
+    programs = iter(asked)
     try:
         while _one_more(left):
-            for proof in proofs(names[n], known):
-                found.put(proof)
-            n += step
+            found.put(proof_of(next(programs), known))
             gc.freeze()  # what is remembered stays: no need to look through it for cycles again
     finally:
         found.put(None)
@@ -147,9 +145,9 @@ def _one_more(left: Synchronized[int]) -> bool:
 
 def main() -> int:
     start = time.monotonic()
-    names, context = alike(), get_context("spawn")
-    left, queue = context.Value("i", len(names)), context.Queue()
-    workers = [context.Process(target=work, args=(names, left, step, queue)) for step in (1, -1)]
+    asked, context = list(product(alike(), TARGETS, CARRIES)), get_context("spawn")
+    left, queue = context.Value("i", len(asked)), context.Queue()
+    workers = [context.Process(target=work, args=(order, left, queue)) for order in (asked, asked[::-1])]
     for worker in workers:
         worker.start()
     found = []
@@ -160,8 +158,8 @@ def main() -> int:
     for worker in workers:
         worker.join()
     failed = [proof for proof in found if proof.failed]
-    seconds, asked = time.monotonic() - start, sum(not proof.twin for proof in found)
-    print(f"{len(found)} programs, {asked} of them different, {len(failed)} not proved, {seconds:.0f} s")
+    seconds, different = time.monotonic() - start, sum(not proof.twin for proof in found)
+    print(f"{len(found)} programs, {different} of them different, {len(failed)} not proved, {seconds:.0f} s")
     return bool(failed) or any(worker.exitcode for worker in workers)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from polysome.analysis.framed import framed_classes, unframed
 from polysome.analysis.layout import WIRE, Carry, ClassLayout, Whole, layout
@@ -92,8 +93,13 @@ def _rest(
         groups[key] = groups.get(key, 0) | 1 << c
     where = "" if cause is None else place(program, cause.span)
     for (why, often, grows), classes in groups.items():
-        shown = [words(p, program.parser) for p in patterns(classes, passing(program), program.parser)]
-        headers = shown[0] if len(shown) == 1 else f"{shown[0]} and {len(shown) - 1} more"
         to_nf, from_nf = frames.whole(mean), frames.whole(max(0, mean + grows))
-        found = Frames(headers, None, one.fields_size, one.edits_size, to_nf, from_nf)
+        found = Frames(_headers(program, classes), None, one.fields_size, one.edits_size, to_nf, from_nf)
         yield replace(found, why=why, place=where, usual=often, grows=grows)
+
+
+@lru_cache(maxsize=256)
+def _headers(program: ir.Program, classes: int) -> str:
+    """Of parse classes, as people read them. Remembered: a site is fitted to what is then planned on it again."""
+    shown = [words(p, program.parser) for p in patterns(classes, passing(program), program.parser)]
+    return shown[0] if len(shown) == 1 else f"{shown[0]} and {len(shown) - 1} more"

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 
 from polysome import smt
 from polysome.prove.case import NF, RECIRCULATION, port_metadata
+from polysome.prove.literals import literals
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.parser import paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
@@ -173,34 +174,3 @@ def edited(first: int, size: int, width: int) -> Term:
     joined = [EDITS.byte(CONTENT + first + k) for k in range(size)]
     whole = joined[0] if size == 1 else smt.Concat(*joined)
     return smt.simplify(smt.Extract(width - 1, 0, whole))
-
-
-def contradict(some: frozenset[tuple[int, bool]], others: frozenset[tuple[int, bool]]) -> bool:
-    """Does one list of conditions say the opposite of what stands in the other?"""
-    return not denied(some).isdisjoint(others)
-
-
-@lru_cache(maxsize=4096)
-def denied(some: frozenset[tuple[int, bool]]) -> frozenset[tuple[int, bool]]:
-    return frozenset((term, not said) for term, said in some)
-
-
-def literals(conditions: tuple[Term, ...]) -> frozenset[tuple[int, bool]]:
-    """Conditions as terms that must be true or false; lists of which one denies what the other says exclude each other.
-
-    The terms live as long as the conditions.
-    """
-    return frozenset(map(_literal, conditions))
-
-
-_LITERALS: dict[int, tuple[Term, tuple[int, bool]]] = {}  # with the condition: its number is its own while it lives
-
-
-def _literal(condition: Term) -> tuple[int, bool]:
-    number = condition.get_id()
-    if number not in _LITERALS:
-        term, said = condition, True
-        while smt.is_not(term):
-            term, said = term.arg(0), not said
-        _LITERALS[number] = (condition, (term.get_id(), said))
-    return _LITERALS[number][1]

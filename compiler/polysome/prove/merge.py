@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from polysome import smt
 from polysome.analysis.layout import ClassLayout
 from polysome.p4.limits import ChipLimits
-from polysome.prove.answers import EDITS, SEQ, Waiting, contradict, edited, literals, reads
+from polysome.prove.answers import EDITS, SEQ, Waiting, edited, reads
+from polysome.prove.literals import contradict, literals
 from polysome.prove.ones import again
 from polysome.prove.outside import Outside
 from polysome.prove.p4.sums import as_word

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from polysome import smt
-from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, literals, reads
+from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, reads
+from polysome.prove.literals import literals
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic, known_byte, without_copies

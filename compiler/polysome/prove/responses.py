@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polysome import smt
-from polysome.prove.answers import EDITS, SEQ, Waiting, literals
+from polysome.prove.answers import EDITS, SEQ, Waiting
 from polysome.prove.case import SERVER, Case, port_metadata
+from polysome.prove.literals import Literal, literals
 from polysome.prove.p4.control import Around
 from polysome.prove.p4.parser import Path, paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
@@ -41,7 +42,7 @@ class Merged:
     conditions: tuple[Term, ...]
 
     @cached_property
-    def said(self) -> frozenset[tuple[int, bool]]:
+    def said(self) -> frozenset[Literal]:
         return literals(self.conditions)
 
 
@@ -62,9 +63,12 @@ class Response:
 
 
 def responses(seen: Traffic, state: Waiting, to: Response) -> Iterator[Merged]:
-    """All passes of responses to our READs that leave, with the registers as the edits frame left them."""
+    """All passes of responses to our READs that leave, with the registers as the edits frame left them.
+
+    Passes that no frame of such edits has may be left out.
+    """
     case = seen.case
-    onward = Onward(case.p4, case.p4.ingress, Around(elements=state.elements), to.known)
+    onward = Onward(case.p4, case.p4.ingress, Around(elements=state.elements), to.known, state.conditions)
     for passed in (p for path in to.paths for p in onward.of(path)):
         if not passed.lost:
             for out, left in _through(case, passed, seen.egress):

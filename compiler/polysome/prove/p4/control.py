@@ -252,9 +252,17 @@ def header_bytes(of: Emitted, store: Store) -> tuple[Term, ...]:
     assert isinstance(of.header.type, Composite)
     if (extracted := _place_of(of.values)) is not None:
         return store.reader.octets(extracted, of.header.type.width // 8)
+    key = (store.name, of.header.key, *map(id, of.values))
+    known = store.reader.emitted.get(key)
+    if known is None:
+        known = store.reader.emitted[key] = (of, _header_bytes(of, of.header.type, store))
+    return known[1]
+
+
+def _header_bytes(of: Emitted, kind: Composite, store: Store) -> tuple[Term, ...]:
     found: list[Term] = []
     done = 0
-    for group in _groups(of.header.type):
+    for group in _groups(kind):
         values = of.values[done : done + len(group)]
         done += len(group)
         first = _place_of(values)

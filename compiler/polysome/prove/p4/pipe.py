@@ -82,14 +82,19 @@ class Onward:
     """From the parser's paths on, through control and deparser.
 
     The control walks once for all paths that look the same to it: so its conditions can hold together, but perhaps not
-    with all those of the path.
+    with all those of the path. `besides`: what holds too (`Feasible`).
     """
 
     def __init__(
-        self, program: pr.Program, gress: pr.Gress, around: Around = FREE, assumptions: Iterable[Term] = ()
+        self,
+        program: pr.Program,
+        gress: pr.Gress,
+        around: Around = FREE,
+        assumptions: Iterable[Term] = (),
+        besides: Iterable[Term] = (),
     ) -> None:
         self.program, self.gress, self.assumptions = program, gress, tuple(assumptions)
-        self.walk = Walk(program, around, Feasible(self.assumptions))
+        self.walk = Walk(program, around, Feasible(self.assumptions, besides))
         self.reads_error = reads_error(program, gress)
         self.known = Known()
         emits = [isinstance(s, pr.EmitHeader) for s in gress.deparser]

@@ -107,9 +107,10 @@ class Emitted:
 
 @dataclass
 class Reader:
-    """The window's bits as terms, each made once."""
+    """The window's bits as terms, each made once; `emitted`: bytes of headers, by what their fields hold."""
 
     window: Window
+    emitted: dict[tuple[object, ...], tuple[Emitted, tuple[Term, ...]]] = field(default_factory=dict)
     _known: dict[tuple[int, int], Term] = field(default_factory=dict)
     _octets: dict[tuple[int, int], tuple[Term, ...]] = field(default_factory=dict)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from polysome import smt
+from polysome.prove.literals import denied, literal, literals
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.store import Store
 from polysome.prove.questions import Questions
@@ -15,11 +16,13 @@ from polysome.prove.window import Term
 class Feasible:
     """Conditions that hold together so far, as a walk goes down and comes back.
 
-    What a model of them makes true can be; only the other side of a split is asked for.
+    What a model of them makes true can be; only the other side of a split is asked for. `besides`: hold too; what
+    denies one of them at sight cannot be, and more is not made of them.
     """
 
-    def __init__(self, assumptions: Iterable[Term] = ()) -> None:
+    def __init__(self, assumptions: Iterable[Term] = (), besides: Iterable[Term] = ()) -> None:
         self._questions = Questions(*assumptions)
+        self._denied = denied(literals(besides))
         self._model: smt.Model | None = None
 
     def split(self, condition: Value) -> Iterator[tuple[bool, Value]]:
@@ -31,6 +34,8 @@ class Feasible:
             yield bool(condition), 1
             return
         for holds, said in ((True, condition), (False, smt.Not(condition))):
+            if self._denied and literal(said) in self._denied:
+                continue
             before = self._model
             self._questions.push()
             self._questions.add(said)
