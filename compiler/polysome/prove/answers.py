@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from polysome import smt
 from polysome.prove.case import NF, RECIRCULATION, port_metadata
 from polysome.prove.literals import literals
+from polysome.prove.once import key_of
 from polysome.prove.p4.expressions import Value
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.p4.store import Access
 from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, PORT, Traffic, known_byte
 from polysome.prove.window import Frame, Term, Window, same
@@ -36,19 +36,36 @@ class Answer:
     accesses: tuple[Access, ...]
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """What registers hold once an edits frame has become a READ; `conditions` hold whichever way it became one."""
+@dataclass(frozen=True, eq=False)
+class Touched:
+    """What registers hold once an edits frame has become a READ; equal if it is the same (`registers.Elements`)."""
 
     accesses: tuple[Access, ...]
-    conditions: tuple[Term, ...]
 
-    def elements(self, register: str, index: Value) -> dict[str, Value] | None:
+    def of(self, register: str, index: Value) -> dict[str, Value] | None:
         """Of the registers that the frame wrote, at the same index; all others may hold anything."""
         for access in reversed(self.accesses):
             if access.register == register and same(access.index, index):
                 return dict(access.new)
         return None
+
+    @cached_property
+    def _key(self) -> Hashable:
+        return tuple((a.register, key_of(a.index), key_of(a.new)) for a in self.accesses)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Touched) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An edits frame has become a READ; `conditions` hold whichever way it became one."""
+
+    elements: Touched
+    conditions: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
@@ -69,10 +86,8 @@ class Reads:
     def waiting(self) -> list[Waiting]:
         """Each state of the registers once, those without recirculation first: most answers differ outside of it."""
 
-        def state(answer: Answer) -> tuple[object, ...]:
-            return tuple((a.register, _id(a.index), *((f, _id(v)) for f, v in a.new.items())) for a in answer.accesses)
-
-        return [Waiting(group[0].accesses, common(group)) for group in grouped(self.answers, state)]
+        groups = grouped(self.answers, lambda answer: Touched(answer.accesses))
+        return [Waiting(Touched(group[0].accesses), common(group)) for group in groups]
 
 
 def _asks(answer: Answer) -> object:
@@ -92,10 +107,6 @@ def common(answers: list[Answer]) -> tuple[Term, ...]:
     """The conditions that all have."""
     shared = frozenset.intersection(*(literals(answer.conditions) for answer in answers))
     return tuple(c for c in answers[0].conditions if literals((c,)) <= shared)
-
-
-def _id(value: Value) -> object:
-    return ("term", value.get_id()) if isinstance(value, smt.Term) else value
 
 
 @lru_cache(maxsize=1)
@@ -128,13 +139,12 @@ def _read(
 ) -> tuple[list[Answer], list[tuple[Passed, Window]], list[Passed]]:
     """The READs that frames from a port of this role become; passes that go round, with what comes back; all others."""
     case = seen.case
-    onward = Onward(case.p4, case.p4.ingress, assumptions=known)
     metadata = port_metadata(case.p4, role)
-    walked = paths(case.p4, case.p4.ingress, window, name=name, metadata=metadata, assumptions=known)
+    walked = passes(case.p4, case.p4.ingress, window, name=name, metadata=metadata, assumptions=known)
     found: list[Answer] = []
     again: list[tuple[Passed, Window]] = []
     others: list[Passed] = []
-    for passed in (passed for path in walked for passed in onward.of(path)):
+    for passed in walked:
         if passed.lost or passed.port is None:
             others.append(passed)
             continue

@@ -159,7 +159,7 @@ class _Merge:
     def _stray(self, state: Waiting, back: Merged) -> str | None:
         """A register action that takes something from the packet's slot that the edits did not put there."""
         for access in back.passed.store.accesses:
-            if is_at(access.index, SLOT_OF) and state.elements(access.register, access.index) is None:
+            if is_at(access.index, SLOT_OF) and state.elements.of(access.register, access.index) is None:
                 return access.action
         return None
 

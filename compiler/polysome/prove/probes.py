@@ -13,8 +13,7 @@ from polysome import smt
 from polysome.p4 import program as pr
 from polysome.prove.answers import EDITS, nf_frame
 from polysome.prove.case import CONTROLLER, NF, TRAFFIC, Case, port_metadata
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed
+from polysome.prove.p4.pipe import Passed, passes
 from polysome.prove.p4.store import Ran
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import ETHER_TYPE, FIELDS, OWN, WHOLE, Traffic
@@ -57,13 +56,11 @@ def _of(passed: Passed, role: int, right: bool, why: str = "") -> Result:
     return Result("probes", str(passed.path), Status.proved if right else Status.refuted, "" if right else why)
 
 
-def _walked(case: Case) -> Iterator[Passed]:
+def _walked(case: Case) -> tuple[Passed, ...]:
     """Every frame of the controller's that is none of the NF's."""
     known = (case.bits(8 * (ETHERNET - 2), 16) != ETHER_TYPE, smt.UGE(case.frame.length, ETHERNET))
-    onward = Onward(case.p4, case.p4.ingress, assumptions=known)
-    metadata = port_metadata(case.p4, CONTROLLER, smt.BitVec("controllers", 8))
-    walked = paths(*(case.p4, case.p4.ingress, Window(case.frame)), name="probe.", metadata=metadata, assumptions=known)
-    return (passed for path in walked for passed in onward.of(path))
+    metadata, window = port_metadata(case.p4, CONTROLLER, smt.BitVec("controllers", 8)), Window(case.frame)
+    return passes(case.p4, case.p4.ingress, window, name="probe.", metadata=metadata, assumptions=known)
 
 
 def _probe(case: Case, passed: Passed, buckets: set[str]) -> Result:
@@ -89,7 +86,5 @@ def _low(key: object, number: Term) -> bool:
 def _to_the_controller(case: Case) -> Iterator[Passed]:
     for kind in (FIELDS, WHOLE, OWN):
         known = nf_frame(kind, to_the_controller=True)
-        onward = Onward(case.p4, case.p4.ingress, assumptions=known)
-        metadata = port_metadata(case.p4, NF)
-        walked = paths(case.p4, case.p4.ingress, Window(EDITS), name="forged.", metadata=metadata, assumptions=known)
-        yield from (passed for path in walked for passed in onward.of(path))
+        metadata, window = port_metadata(case.p4, NF), Window(EDITS)
+        yield from passes(case.p4, case.p4.ingress, window, name="forged.", metadata=metadata, assumptions=known)

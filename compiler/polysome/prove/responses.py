@@ -59,7 +59,7 @@ class Response:
         window, known = response(case, pad)
         metadata = port_metadata(case.p4, SERVER)
         walked = paths(case.p4, case.p4.ingress, window, name="back.", metadata=metadata, assumptions=known)
-        return Response(pad, known, tuple(walked))
+        return Response(pad, known, walked)
 
 
 def responses(seen: Traffic, state: Waiting, to: Response) -> Iterator[Merged]:

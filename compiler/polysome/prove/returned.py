@@ -8,8 +8,7 @@ from dataclasses import replace
 from polysome import smt
 from polysome.prove.answers import EDITS, nf_frame
 from polysome.prove.case import NF, port_metadata
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import CONTENT, OWN, WHOLE, Traffic, unchanged
 from polysome.prove.verdicts import asked_for, by_verdict
@@ -21,10 +20,8 @@ def returned(seen: Traffic) -> Iterator[Result]:
     case = seen.case
     for kind in (WHOLE, OWN):
         known = nf_frame(kind)
-        onward = Onward(case.p4, case.p4.ingress, assumptions=known)
-        metadata = port_metadata(case.p4, NF)
-        walked = paths(case.p4, case.p4.ingress, Window(EDITS), name="edits.", metadata=metadata, assumptions=known)
-        ends = [passed for path in walked for passed in onward.of(path)]
+        metadata, window = port_metadata(case.p4, NF), Window(EDITS)
+        ends = passes(case.p4, case.p4.ingress, window, name="edits.", metadata=metadata, assumptions=known)
         for passed in ends:
             yield _leaves(seen, passed)
         if {passed.port is None for passed in ends if not passed.lost} != {True, False}:

@@ -12,8 +12,8 @@ from polysome.p4.types import Bits, width
 from polysome.prove.case import TRAFFIC, Case, port_metadata
 from polysome.prove.outside import Outside
 from polysome.prove.p4.expressions import Value
-from polysome.prove.p4.parser import Path, paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged, mirrored
+from polysome.prove.p4.parser import Path
+from polysome.prove.p4.pipe import Passed, bridged, mirrored, passes
 from polysome.prove.p4.store import Key
 from polysome.prove.spec.packet import Parsed
 from polysome.prove.spec.parse import parses
@@ -49,28 +49,14 @@ def known_byte(window: Window, at: int) -> int | None:
     return int(term.as_long()) if smt.is_bv_value(term) else None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Egress:
     """Passes through egress. What looks alike there is walked once: most packets differ only behind what it parses."""
 
     case: Case
-    _known: dict[tuple[object, ...], tuple[Window, Mapping[Key, Value], list[Passed]]] = field(default_factory=dict)
 
-    def passes(self, window: Window, given: Mapping[Key, Value]) -> list[Passed]:
-        window = without_copies(window)
-        key = (
-            *(byte.get_id() for byte in window.prefix),
-            window.first,
-            window.frame,
-            *((k, v.get_id() if isinstance(v, smt.Term) else v) for k, v in given.items()),
-        )
-        if key not in self._known:
-            p4 = self.case.p4
-            onward = Onward(p4, p4.egress)
-            walked = paths(p4, p4.egress, window, name="egress.", given=given)
-            # What the key is of is kept, so that no other term gets the number of one of its.
-            self._known[key] = (window, given, [passed for path in walked for passed in onward.of(path)])
-        return self._known[key][2]
+    def passes(self, window: Window, given: Mapping[Key, Value]) -> tuple[Passed, ...]:
+        return passes(self.case.p4, self.case.p4.egress, without_copies(window), name="egress.", given=given)
 
 
 def without_copies(window: Window) -> Window:
@@ -128,7 +114,7 @@ class Traffic:
     def unparked(self) -> tuple[Passed, ...]:
         return tuple(p for p in self.passed if p.store.mirror is None)
 
-    def delivered(self, passed: Passed) -> list[Passed]:
+    def delivered(self, passed: Passed) -> tuple[Passed, ...]:
         """What egress makes of the packet itself."""
         window, given = bridged(passed, self.case.frame, self.case.chip)
         return self.egress.passes(window, given)
@@ -138,10 +124,9 @@ def traffic(case: Case) -> Traffic:
     """Walks ingress for every frame from a traffic port."""
     port = smt.BitVec("port", 8)
     known = (smt.ULT(port, len(case.program.ports)),)
-    onward = Onward(case.p4, case.p4.ingress, assumptions=known)
-    metadata = port_metadata(case.p4, TRAFFIC, port)
-    walked = paths(case.p4, case.p4.ingress, Window(case.frame), metadata=metadata, assumptions=known)
-    return Traffic(case, port, tuple(p for path in walked for p in onward.of(path)), Egress(case))
+    metadata, window = port_metadata(case.p4, TRAFFIC, port), Window(case.frame)
+    passed = passes(case.p4, case.p4.ingress, window, metadata=metadata, assumptions=known)
+    return Traffic(case, port, passed, Egress(case))
 
 
 def to_the_nf(seen: Traffic, copy: Passed) -> Term:

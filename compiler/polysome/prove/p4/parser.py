@@ -15,6 +15,8 @@ from polysome import smt
 from polysome.p4 import program as pr
 from polysome.p4.architecture import ARCHITECTURES
 from polysome.p4.types import Composite, Type, width
+from polysome.prove.once import Once
+from polysome.prove.p4.code import code
 from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
 from polysome.prove.p4.store import InWindow, Key, Reader, Residual, Store, pieces, words
 from polysome.prove.p4.world import Feasible, World
@@ -65,15 +67,22 @@ def paths(
     given: Mapping[Key, Value] | None = None,
     metadata: Term | None = None,
     assumptions: Iterable[Term] = (),
-) -> Iterator[Path]:
+) -> tuple[Path, ...]:
     """All feasible paths through the gress's parser, of frames that `window` shows and for which `assumptions` hold.
 
     `name` stands before the names of all free symbols; `given` are values known before (intrinsic metadata);
     `metadata` is the port's, free unless given. The conditions of the paths exclude each other and leave nothing out.
     """
-    store = Store(name, Reader(window), dict(given or {}))
-    port = metadata if metadata is not None else port_metadata(program, name)
-    yield from _Walk(gress.parser, window, port, Feasible(assumptions)).run(store)
+    port, known, facts = port_metadata(program, name) if metadata is None else metadata, given or {}, tuple(assumptions)
+
+    def find() -> tuple[Path, ...]:
+        store = Store(name, Reader(window), dict(known))
+        return tuple(_Walk(gress.parser, window, port, Feasible(facts)).run(store))
+
+    return _PATHS.get((code(program, gress).parser, window, name, known, port, facts), find)
+
+
+_PATHS: Once[tuple[Path, ...]] = Once()
 
 
 @dataclass

@@ -6,7 +6,7 @@ The traffic manager and mirroring are those of `runtime/switch/switch.hpp`; how 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from polysome import smt
@@ -14,10 +14,13 @@ from polysome.p4 import program as pr
 from polysome.p4.limits import ChipLimits
 from polysome.p4.types import Bits
 from polysome.p4.walk import expressions, statements
+from polysome.prove.once import Once
+from polysome.prove.p4.code import code
 from polysome.prove.p4.control import FREE, Around, Walk, emitted, header_bytes
 from polysome.prove.p4.expressions import Value, simplified
+from polysome.prove.p4.known import Known
 from polysome.prove.p4.parser import REJECTED, Path, paths
-from polysome.prove.p4.store import InWindow, Key, Look, Seen, Store, found_at
+from polysome.prove.p4.store import InWindow, Key, Reader, Store
 from polysome.prove.p4.world import Feasible, World
 from polysome.prove.window import LENGTH, Frame, Term, Window
 
@@ -67,15 +70,21 @@ def passes(
     name: str = "",
     given: Mapping[Key, Value] | None = None,
     metadata: Term | None = None,
-    around: Around = FREE,
     assumptions: Iterable[Term] = (),
-) -> Iterator[Passed]:
+) -> tuple[Passed, ...]:
     """All ways that a frame takes through the gress; parameters as those of `parser.paths`."""
-    onward = Onward(program, gress, around, assumptions)
-    for path in paths(
-        program, gress, window, name=name, given=given, metadata=metadata, assumptions=onward.assumptions
-    ):
-        yield from onward.of(path)
+    onward = Onward(program, gress, assumptions=assumptions)
+
+    def find() -> tuple[Passed, ...]:
+        walked = paths(
+            program, gress, window, name=name, given=given, metadata=metadata, assumptions=onward.assumptions
+        )
+        return tuple(passed for path in walked for passed in onward.of(path))
+
+    return _PASSES.get((code(program, gress), window, name, given or {}, metadata, onward.assumptions), find)
+
+
+_PASSES: Once[tuple[Passed, ...]] = Once()
 
 
 class Onward:
@@ -96,7 +105,8 @@ class Onward:
         self.program, self.gress, self.assumptions = program, gress, tuple(assumptions)
         self.walk = Walk(program, around, Feasible(self.assumptions, besides))
         self.reads_error = reads_error(program, gress)
-        self.known = Known()
+        self.same = (code(program, gress).rest, around.entries, around.elements, self.assumptions, tuple(besides))
+        self.known: tuple[Reader | None, Known] = (None, Known())  # of the window that was last walked for
         emits = [isinstance(s, pr.EmitHeader) for s in gress.deparser]
         end = max((n for n, one in enumerate(emits, 1) if not one), default=0)
         self.deparser = gress.deparser[:end]
@@ -121,53 +131,18 @@ class Onward:
 
     def _controlled(self, base: Store) -> list[World]:
         """The worlds behind the control: stores with what it wrote, conditions since the parser."""
-        found = self.known.of(base)
+        if self.known[0] is not base.reader:
+            self.known = (base.reader, _KNOWN.get((*self.same, base.reader.window, base.name), Known))
+        known = self.known[1]
+        found = known.of(base)
         if found is None:
             start = World(base.since())
             found = list(self.walk.block(self.gress.control, start))
-            self.known.put(start.store.seen, found)
+            known.put(start.store.seen, found)
         return found
 
 
-class Known:
-    """The worlds behind a control, by what its walk looked at of the store that it began with.
-
-    What a walk looks at first is always the same; what it looks at next depends on what it found so far.
-    """
-
-    def __init__(self) -> None:
-        self._root = _Look()
-
-    def of(self, store: Store) -> list[World] | None:
-        """None: no walk began with a store that looks the same."""
-        at: _Look | None = self._root
-        while at is not None and at.worlds is None:
-            at = at.found.get(_told(found_at(store, at.place))) if at.place is not None else None
-        return at.worlds if at is not None else None
-
-    def put(self, seen: Seen, worlds: list[World]) -> None:
-        at = self._root
-        for place, value in seen.items():
-            assert at.place in (None, place), "two walks that found the same looked elsewhere next"
-            at.place = place
-            at.kept.append(value)
-            at = at.found.setdefault(_told(value), _Look())
-        at.worlds = worlds
-
-
-@dataclass
-class _Look:
-    """Where a walk looks, and what comes then, by what it finds there; or `worlds`, if it has all that it needs."""
-
-    place: Look | None = None
-    found: dict[object, _Look] = field(default_factory=dict)
-    worlds: list[World] | None = None
-    kept: list[object] = field(default_factory=list)  # terms, so that their numbers remain their own
-
-
-def _told(value: object) -> object:
-    """Equal for values that are the same."""
-    return (value.get_id(),) if isinstance(value, smt.Term) else value
+_KNOWN: Once[Known] = Once()
 
 
 def reads_error(program: pr.Program, gress: pr.Gress) -> bool:

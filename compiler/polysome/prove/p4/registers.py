@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from polysome import smt
 from polysome.p4 import program as pr
@@ -12,8 +13,14 @@ from polysome.p4.walk import expressions, statements
 from polysome.prove.p4.expressions import Value, as_term, evaluate, simplified
 from polysome.prove.p4.store import Access, Key, Store
 
-# What an element holds, by field, given register and index; None: anything.
-Elements = Callable[[str, Value], Mapping[str, Value] | None]
+
+class Elements(Protocol):
+    """What registers hold; those are equal that hold the same."""
+
+    def __hash__(self) -> int: ...
+
+    def of(self, register: str, index: Value) -> Mapping[str, Value] | None:
+        """By field; None: anything."""
 
 
 def fields_of(register: pr.Register) -> tuple[tuple[str, Type], ...]:
@@ -26,7 +33,7 @@ def execute(program: pr.Program, e: pr.Execute, index: Value, store: Store, elem
     """Runs the action, adds the access to the store, and yields `rv`; what a body leaves open is free."""
     action = program.register_actions[e.action]
     register = program.registers[action.register]
-    given = elements(register.name, index) if elements is not None else None
+    given = elements.of(register.name, index) if elements is not None else None
     old = dict(given) if given is not None else _free(register, store)
     left = store.symbol(f"{e.action}.rv", 1) if action.rv is None else 0
     new, result = _run(action, old, store, left, exact=True)

@@ -16,8 +16,7 @@ from polysome.prove.answers import OPCODE
 from polysome.prove.case import GENERATOR, RECIRCULATION, SERVER
 from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.expressions import Value, as_term
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.p4.store import Access, Ran
 from polysome.prove.requests import PSN
 from polysome.prove.result import NOTHING, Result, Status
@@ -148,17 +147,15 @@ class Answered:
     def _next(self) -> Iterator[Result]:
         """Egress gives each request the next PSN, and nothing else any."""
         p4, frame = self.seen.case.p4, Frame("bridged")
-        onward = Onward(p4, p4.egress)
         met = False
-        for path in paths(p4, p4.egress, Window(frame), name="bridged."):
-            for passed in onward.of(path):
-                for access in passed.store.accesses:
-                    if access.changes and not passed.lost:
-                        met = True
-                        old = as_term(access.old[""], Bits(32))
-                        goes_on = NOTHING.prove((), as_term(access.new[""], Bits(32)) == old + 1)
-                        shown = same(smt.simplify(passed.leaves.number(PSN, 3)), smt.simplify(_low(old)))
-                        yield _of(passed, "" if goes_on and shown else "a request has not the next PSN")
+        for passed in passes(p4, p4.egress, Window(frame), name="bridged."):
+            for access in passed.store.accesses:
+                if access.changes and not passed.lost:
+                    met = True
+                    old = as_term(access.old[""], Bits(32))
+                    goes_on = NOTHING.prove((), as_term(access.new[""], Bits(32)) == old + 1)
+                    shown = same(smt.simplify(passed.leaves.number(PSN, 3)), smt.simplify(_low(old)))
+                    yield _of(passed, "" if goes_on and shown else "a request has not the next PSN")
         if not met:
             yield Result(STATE, "egress", Status.refuted, "no request gets a PSN")
 

@@ -13,8 +13,7 @@ from polysome.p4.types import Bits
 from polysome.prove.case import GENERATOR, RECIRCULATION, port_metadata
 from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.expressions import as_term
-from polysome.prove.p4.parser import paths
-from polysome.prove.p4.pipe import Onward, Passed, bridged
+from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.p4.store import Access
 from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.claims import STATE
@@ -49,12 +48,10 @@ def _wrong(seen: Traffic, passed: Passed, up: tuple[str, ...]) -> str:
     return "" if comes else "no frame says that a queue pair is down"
 
 
-def _again(seen: Traffic, window: Window) -> Iterator[Passed]:
+def _again(seen: Traffic, window: Window) -> tuple[Passed, ...]:
     """What comes round, through ingress."""
     p4 = seen.case.p4
-    onward = Onward(p4, p4.ingress)
-    for path in paths(p4, p4.ingress, window, name="again.", metadata=port_metadata(p4, RECIRCULATION)):
-        yield from onward.of(path)
+    return passes(p4, p4.ingress, window, name="again.", metadata=port_metadata(p4, RECIRCULATION))
 
 
 def _is_down(access: Access) -> bool:
