@@ -39,7 +39,7 @@ class Updated:
 Sum = Residual | Updated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Access:
     """A register action ran: `old` and `new` are the element before and behind it, by field ("" of a plain value).
 

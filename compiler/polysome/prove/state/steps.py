@@ -17,6 +17,7 @@ from polysome.p4.types import Bits
 from polysome.prove.answers import OPCODE, READ, SEQ, reads
 from polysome.prove.case import CONTROLLER, GENERATOR, NF, PLAIN, RECIRCULATION, SERVER, TRAFFIC
 from polysome.prove.frames import STATION, any_frame
+from polysome.prove.once import Once
 from polysome.prove.p4.expressions import Value, simplified
 from polysome.prove.p4.pipe import Passed, bridged, mirrored
 from polysome.prove.p4.store import Access
@@ -76,16 +77,30 @@ def before(register: str, field: str, bits: int) -> Term:
 
 @lru_cache(maxsize=1)
 def steps(seen: Traffic) -> tuple[Step, ...]:
-    """All of them, each once."""
-    found: dict[object, Step] = {}
+    """All of them, each once; programs that differ little have most of them in common."""
+    found: dict[Step, None] = {}
     known: set[object] = set()
     for role, passed in _passes(seen):
         key = (role, id(passed.after), passed.lost, id(passed.path) if _tagged(role, passed) else 0)
         if passed.store.accesses and key not in known:
             known.add(key)
-            step = _named(_step(seen, role, passed))
-            found.setdefault(identity(step), step)
-    return tuple(found.values())
+            found[_shared(_step(seen, role, passed))] = None
+    return tuple(found)
+
+
+def _shared(step: Step) -> Step:
+    """It, or the one of a process that is the same when both are named after registers."""
+
+    def find() -> Step:
+        named = _named(step)
+        return _STEPS.setdefault(identity(named), named)
+
+    parts = (step.role, step.does, step.conditions, tuple(step.accesses.values()), step.seq, step.now)
+    return _NAMED.get(parts, find)
+
+
+_NAMED: Once[Step] = Once()
+_STEPS: dict[object, Step] = {}
 
 
 def _tagged(role: int, passed: Passed) -> bool:
