@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from polysome.analysis.relevance import members
@@ -133,7 +134,8 @@ def stack_name(instance: str) -> str | None:
     return found[1] if found else None
 
 
-def wire_order(parser: ir.Parser) -> list[int]:
+@lru_cache(maxsize=16)
+def wire_order(parser: ir.Parser) -> tuple[int, ...]:
     """A rank for each instance, such that a header that comes before another has the lower one."""
     after: dict[int, set[int]] = {i: set() for i in range(len(parser.instances))}
     for path in parser.classes:
@@ -149,4 +151,4 @@ def wire_order(parser: ir.Parser) -> list[int]:
 
     for i in reversed(range(len(parser.instances))):
         visit(i, frozenset())
-    return [len(ranks) - ranks[i] for i in range(len(parser.instances))]
+    return tuple(len(ranks) - ranks[i] for i in range(len(parser.instances)))

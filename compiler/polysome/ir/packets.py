@@ -101,7 +101,7 @@ class ValueDecl:
     for_class: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parser:
     """The unrolled parse graph; node 0 is the start. `classes` holds every possible sequence of instances."""
 

@@ -98,7 +98,7 @@ def _rest(
         yield replace(found, why=why, place=where, usual=often, grows=grows)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _headers(program: ir.Program, classes: int) -> str:
     """Of parse classes, as people read them. Remembered: a site is fitted to what is then planned on it again."""
     shown = [words(p, program.parser) for p in patterns(classes, passing(program), program.parser)]
