@@ -13,13 +13,15 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from multiprocessing.sharedctypes import Synchronized
 from typing import TypeAlias
 
-from tests.backends.examples import EXAMPLES, program
+from tests.backends import examples
+from tests.backends.examples import EXAMPLES
 from tests.prove.kit import designed
 
 from polysome.analysis.framed import framed_classes
@@ -37,6 +39,7 @@ from polysome.syntax.diagnostics import SpecError
 
 CARRIES: tuple[Carry, ...] = ("fields", "headers")
 TARGETS = ("tofino", "tofino2")
+program = cache(examples.program)
 Asked: TypeAlias = tuple[str, str, Carry]
 
 

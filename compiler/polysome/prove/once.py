@@ -32,7 +32,7 @@ def key_of(of: object) -> Hashable:
     if isinstance(of, tuple):
         return tuple(map(key_of, of))
     if isinstance(of, Window):
-        return of.frame, of.first, *(byte.get_id() for byte in of.prefix)
+        return of.key
     if isinstance(of, Mapping):
         return tuple((k, key_of(v)) for k, v in of.items())
     assert isinstance(of, Hashable)

@@ -16,7 +16,7 @@ from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, reads
 from polysome.prove.literals import literals
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import NOTHING, Result, Status, answered
-from polysome.prove.traffic import Parked, Traffic, known_byte, without_copies
+from polysome.prove.traffic import Parked, Traffic, known_byte
 from polysome.prove.window import LENGTH, Term, Window
 
 OPCODE, ADDRESS, LENGTH_AT, CELL = 42, 54, 66, 70  # in a request: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
@@ -78,7 +78,7 @@ def _symbol(number: int) -> Term:
 
 
 def shape(parked: Parked) -> Shape:
-    window = without_copies(parked.passed.leaves)
+    window = parked.passed.leaves.trimmed
     names: dict[int, Term] = {}
 
     def symbol(byte: Term) -> Term:
@@ -133,7 +133,7 @@ def writes(seen: Traffic, of: Shape) -> Iterator[Written | Unwritten]:
         if out.lost or known_byte(out.leaves, OPCODE) != WRITE:
             yield Unwritten(out)
         else:
-            written = Written(out, without_copies(out.leaves))
+            written = Written(out, out.leaves.trimmed)
             key = (literals(out.conditions), *(t.get_id() for t in relevant(written.window)))
             if key not in known:
                 known.add(key)

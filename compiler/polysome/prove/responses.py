@@ -69,7 +69,7 @@ def responses(seen: Traffic, state: Waiting, to: Response) -> Iterator[Merged]:
     """
     case = seen.case
     onward = Onward(case.p4, case.p4.ingress, Around(elements=state.elements), to.known, state.conditions)
-    for passed in (p for path in to.paths for p in onward.of(path)):
+    for passed in (p for path in to.paths for p in onward.of(path, lost=False)):
         if not passed.lost:
             for out, left in _through(case, passed, seen.egress):
                 yield Merged(to.pad, passed, out, left, (*to.known, *passed.conditions, *out.conditions))

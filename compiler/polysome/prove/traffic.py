@@ -56,15 +56,7 @@ class Egress:
     case: Case
 
     def passes(self, window: Window, given: Mapping[Key, Value]) -> tuple[Passed, ...]:
-        return passes(self.case.p4, self.case.p4.egress, without_copies(window), name="egress.", given=given)
-
-
-def without_copies(window: Window) -> Window:
-    """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
-    kept, first = len(window.prefix), window.first
-    while kept and first and window.prefix[kept - 1].eq(window.frame.byte(first - 1)):
-        kept, first = kept - 1, first - 1
-    return Window(window.frame, window.prefix[:kept], first)
+        return passes(self.case.p4, self.case.p4.egress, window.trimmed, name="egress.", given=given)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ z3's; integers are big-endian bit vectors, as on the wire.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -53,6 +54,19 @@ class Window:
 
     def byte(self, k: int) -> Term:
         return self.prefix[k] if k < len(self.prefix) else self.frame.byte(self.first + k - len(self.prefix))
+
+    @cached_property
+    def trimmed(self) -> Window:
+        """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
+        kept, first = len(self.prefix), self.first
+        while kept and first and self.prefix[kept - 1].eq(self.frame.byte(first - 1)):
+            kept, first = kept - 1, first - 1
+        return Window(self.frame, self.prefix[:kept], first)
+
+    @cached_property
+    def key(self) -> Hashable:
+        """Equal for windows that show the same; while this one lives."""
+        return self.frame, self.first, *(byte.get_id() for byte in self.prefix)
 
     def number(self, first: int, count: int) -> Term:
         """`count` bytes from byte `first` on."""

@@ -18,7 +18,6 @@ from polysome.p4.types import Composite, width
 from polysome.prove.case import CONTROLLER
 from polysome.prove.p4.pipe import Passed, passes
 from polysome.prove.p4.store import Sum, Updated
-from polysome.prove.traffic import without_copies
 from polysome.prove.window import Frame, Term, Window
 
 PATIENCE = 10_000  # ms for one question
@@ -184,7 +183,7 @@ def _seen(p: Passed, symbols: _Symbols) -> Seen:
 def _observed(p: Passed) -> Iterator[tuple[Hashable, Any]]:
     store = p.store
     if not p.lost:
-        window = without_copies(p.leaves)
+        window = p.leaves.trimmed
         yield ("leaves", len(window.prefix), window.first), 0
         for byte in window.prefix:
             yield "byte", byte

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from polysome import smt
-from polysome.prove.p4.store import Look, Seen, Store, found_at
+from polysome.prove.p4.store import Look, Store, found_at
 from polysome.prove.p4.world import World
 
 
@@ -25,9 +26,11 @@ class Known:
             at = at.found.get(_told(found_at(store, at.place))) if at.place is not None else None
         return at.worlds if at is not None else None
 
-    def put(self, seen: Seen, worlds: list[World]) -> None:
+    def put(self, store: Store, seen: Iterable[Look], worlds: list[World]) -> None:
+        """`seen`: what the walk looked at of the store, in order."""
         at = self._root
-        for place, value in seen.items():
+        for place in seen:
+            value = found_at(store, place)
             assert at.place in (None, place), "two walks that found the same looked elsewhere next"
             at.place = place
             at.kept.append(value)

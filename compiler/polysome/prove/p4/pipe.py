@@ -20,7 +20,7 @@ from polysome.prove.p4.control import FREE, Around, Walk, emitted, header_bytes
 from polysome.prove.p4.expressions import Value, simplified
 from polysome.prove.p4.known import Known
 from polysome.prove.p4.parser import REJECTED, Path, paths
-from polysome.prove.p4.store import InWindow, Key, Reader, Store
+from polysome.prove.p4.store import InWindow, Key, Store
 from polysome.prove.p4.world import Feasible, World
 from polysome.prove.window import LENGTH, Frame, Term, Window
 
@@ -106,14 +106,15 @@ class Onward:
         self.walk = Walk(program, around, Feasible(self.assumptions, besides))
         self.reads_error = reads_error(program, gress)
         self.same = (code(program, gress).rest, around.entries, around.elements, self.assumptions, tuple(besides))
-        self.known: tuple[Reader | None, Known] = (None, Known())  # of the window that was last walked for
+        self.known: dict[str, Known] = {}  # by what stands before the names of symbols
         emits = [isinstance(s, pr.EmitHeader) for s in gress.deparser]
         end = max((n for n, one in enumerate(emits, 1) if not one), default=0)
         self.deparser = gress.deparser[:end]
         self.last = tuple(s.header for s in gress.deparser[end:] if isinstance(s, pr.EmitHeader))
         self.only_mirror = tuple(s for s in self.deparser if not isinstance(s, pr.EmitHeader))
 
-    def of(self, path: Path) -> Iterator[Passed]:
+    def of(self, path: Path, lost: bool = True) -> Iterator[Passed]:
+        """Its passes. `lost`: also those that the program drops."""
         if path.error == REJECTED or (path.error and not self.reads_error):
             yield Passed(path, path.conditions, path.store, LOST_IN_PARSER)
             return
@@ -121,8 +122,9 @@ class Onward:
         base.write(("prsr", "parser_err"), path.error)
         for after in self._controlled(base):
             store = after.store.onto(base)
-            drop = simplified(smt.Extract(0, 0, store.term(("dprsr", "drop_ctl"), Bits(3))) == 1)
-            for dropped, said in self.walk.feasible.split(drop):
+            for dropped, said in self.walk.feasible.split(_drops(store)):
+                if dropped and not lost:
+                    continue
                 conditions = (*path.conditions, *after.conditions)
                 world = World(store, conditions).given(said, last=not dropped or isinstance(said, int))
                 for done in self.walk.block(self.only_mirror if dropped else self.deparser, world):
@@ -131,18 +133,23 @@ class Onward:
 
     def _controlled(self, base: Store) -> list[World]:
         """The worlds behind the control: stores with what it wrote, conditions since the parser."""
-        if self.known[0] is not base.reader:
-            self.known = (base.reader, _KNOWN.get((*self.same, base.reader.window, base.name), Known))
-        known = self.known[1]
+        if (known := self.known.get(base.name)) is None:
+            known = self.known[base.name] = _KNOWN.get((*self.same, base.name), Known)
         found = known.of(base)
         if found is None:
             start = World(base.since())
             found = list(self.walk.block(self.gress.control, start))
-            known.put(start.store.seen, found)
+            known.put(base, start.store.seen, found)
         return found
 
 
 _KNOWN: Once[Known] = Once()
+
+
+def _drops(store: Store) -> Value:
+    """Does `drop_ctl` say that the packet itself goes nowhere?"""
+    said = store.read(("dprsr", "drop_ctl"), Bits(3))
+    return said & 1 if isinstance(said, int) else simplified(smt.Extract(0, 0, said) == 1)
 
 
 def reads_error(program: pr.Program, gress: pr.Gress) -> bool:

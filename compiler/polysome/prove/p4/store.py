@@ -128,9 +128,8 @@ class Reader:
         return found
 
 
-# What a walk looks at of a store: whether a header is valid (True), or what a place holds, as it lies there.
+# What a walk looks at of a store: whether a header is valid (True), or what a place holds.
 Look = tuple[bool, Key]
-Seen = dict[Look, Value | InWindow | None]  # in the order in which it looked first; None: nothing wrote the place
 
 
 @dataclass
@@ -139,7 +138,7 @@ class Store:
 
     What nothing wrote is a free symbol, as the chip does not clear it; the soft switch has 0 there. `places` says where
     in the window, in bits, each extracted header began; `sums` what the symbols mean that stand for sums. A store with
-    a `base` holds only what was written since, and notes in `seen` what is read of the base.
+    a `base` holds only what was written since, and notes in `seen` what is read of the base, in that order.
     """
 
     name: str
@@ -155,7 +154,7 @@ class Store:
     mirror: Mirror | None = None
     symbols: int = 0
     base: Store | None = None
-    seen: Seen = field(default_factory=dict)
+    seen: dict[Look, None] = field(default_factory=dict)
 
     def copy(self) -> Store:
         made = Store.__new__(Store)
@@ -183,7 +182,8 @@ class Store:
         """As it lies there; None: nothing wrote it."""
         found = self.values.get(key)
         if found is None and self.base is not None:
-            found = self.seen[False, key] = self.base.values.get(key)
+            self.seen[False, key] = None
+            found = self.base.values.get(key)
         return found
 
     def read(self, key: Key, kind: Type) -> Value:
@@ -195,7 +195,8 @@ class Store:
     def is_valid(self, header: Key) -> bool:
         found = self.validity.get(header)
         if found is None and self.base is not None:
-            found = self.seen[True, header] = self.base.is_valid(header)
+            self.seen[True, header] = None
+            found = self.base.is_valid(header)
         return bool(found)
 
     def term(self, key: Key, kind: Type) -> Term:
@@ -220,10 +221,13 @@ class Store:
         return made
 
 
-def found_at(store: Store, look: Look) -> Value | InWindow | None:
-    """What a walk finds there."""
+def found_at(store: Store, look: Look) -> Value | None:
+    """What a walk finds there; None: nothing wrote the place."""
     of_header, key = look
-    return store.is_valid(key) if of_header else store.values.get(key)
+    if of_header:
+        return store.is_valid(key)
+    found = store.values.get(key)
+    return store.reader.bits(found.at, found.width) if isinstance(found, InWindow) else found
 
 
 # Intrinsic metadata that a program sets for the chip: nothing asked for.

@@ -43,9 +43,9 @@ class Runs:
         solver.patience(MUST_BE)
         solver.add(*self._are(0, self.machine.first))
         for time, wanted in enumerate(does):
-            solver.add(self._made(time))
-            of = [smt.And(self._choice(time) == n, self._mine(time, s)) for n, s in self._numbered if s.does == wanted]
-            solver.add(smt.Or(*of))
+            of = [(n, step) for n, step in self._numbered if step.does == wanted]
+            made = [(self._choice(time) == n, self._mine(time, s), self._one(time, s)) for n, s in of]
+            solver.add(smt.Or(*(smt.And(*one) for one in made)))
         return {smt.sat: True, smt.unsat: False}.get(solver.check())
 
     # ------------------------------------------------------------ one frame
