@@ -38,7 +38,7 @@ def stations(seen: Traffic) -> Iterator[Result]:
             yield Result("stations", f"role {role}", Status.refuted, "no frame goes on")
         if not any(one.goes_on and one.passed.port is None for one in passes):
             yield Result("stations", f"role {role}", Status.refuted, "no frame goes on to a group")
-        if not any(one.remembered for one in passes) and role == SERVER:
+        if seen.parked and role == SERVER and not any(one.remembered for one in passes):
             yield Result("stations", f"role {role}", Status.refuted, "no answer is taken")
 
 
