@@ -145,6 +145,22 @@ FAULTS = {
         "order",
         bool,
     ),
+    "a bucket by less than flows share": (
+        [("{hdr.ipv4.src, hdr.ipv4.dst, hdr.tcp.sport", "{hdr.ipv4.src, hdr.tcp.sport")],
+        "order",
+        bool,
+    ),
+    "one bucket for all packets of a way": ([("                    take_class_1();\n", "")], "order", bool),
+    "a bucket by another part of the packet": (
+        [
+            (
+                "key = {\n            md.port.role: exact;\n            bucket",
+                "key = {\n            md.port.role: exact;\n            hdr.ethernet.src[11:0]",
+            )
+        ],
+        "order",
+        bool,
+    ),
 }  # fmt: skip
 
 
