@@ -18,7 +18,7 @@ from polysome.prove.ones import added
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
-from polysome.prove.park import written
+from polysome.prove.park import LENGTH_AT, written
 from polysome.prove.places import Places, is_at
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
@@ -55,6 +55,7 @@ def requests(seen: Traffic) -> Iterator[Result]:
         result = prover.result(str(answer.passed.path), [(answer.read, pair)])
         result = result if result.status != Status.proved else prover.asked(answer, pair)
         result = result if result.status != Status.proved else prover.at_its_place(answer, pair)
+        result = result if result.status != Status.proved else prover.of_one_cell(answer)
         yield replace(result, packet=None)  # it would be the NF's
     if not prover.whole:
         why = "no request has all that the controller says of its server and its queue pair"
@@ -126,6 +127,12 @@ class _Requests:
                 why = f"{access.action} is not at its queue pair's place, or its slot's"
                 return self._answered(str(answer.passed.path), why, answer.conditions, smt.BoolVal(False))
         return Result("requests", str(answer.passed.path), Status.proved)
+
+    def of_one_cell(self, answer: Answer) -> Result:
+        """Whatever length the NF says: a longer one than any packet's would be answered by more than one response."""
+        asked = smt.ULE(answer.read.leaves.number(LENGTH_AT, 4), self.seen.case.cell)
+        why = "a READ may ask for more than a cell"
+        return self._answered(str(answer.passed.path), why, answer.conditions, asked)
 
     def _answered(self, subject: str, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
         return answered("requests", subject, why, self.seen.case.frame, known, smt.simplify(wanted))
