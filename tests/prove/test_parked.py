@@ -180,6 +180,16 @@ FAULTS = {
         "requests",
         "checksum",
     ),
+    "all ones for the checksum of a request": (
+        [
+            (
+                "hdr.roce_ipv4.src, hdr.roce_ipv4.dst\n            });",
+                "hdr.roce_ipv4.src, hdr.roce_ipv4.dst\n            }, true);",
+            )
+        ],
+        "requests",
+        "checksum",
+    ),
     "a checksum without the server's address": (
         [("hdr.roce_ipv4.src, hdr.roce_ipv4.dst\n", "hdr.roce_ipv4.src, hdr.roce_ipv4.src\n")],
         "requests",

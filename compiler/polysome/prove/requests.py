@@ -14,7 +14,7 @@ from polysome import smt
 from polysome.p4.types import Bits
 from polysome.plan.frames import ACK_EVERY
 from polysome.prove.answers import EDITS, SEQ, SMALLEST, Answer, reads
-from polysome.prove.ones import added
+from polysome.prove.ones import added, in_bits
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
@@ -185,7 +185,7 @@ class _Requests:
         yield "a request's PSN is not the next of its queue pair", self._next(out, pair)
         over = [smt.Concat(left.byte(k), left.byte(k + 1)) for k in IPV4 if k != CHECKSUM]
         checksum = as_word(left.byte(CHECKSUM), left.byte(CHECKSUM + 1), out.store.sums, case.chip)
-        yield "a request's IPv4 checksum is wrong", checksum.equals(~added(over))
+        yield "a request's IPv4 checksum is wrong", in_bits(checksum.equals(~added(over)))
 
     def _next(self, out: Passed, pair: Term) -> Term:
         """Its last 24 bits come from an element of the queue pair's, which one is added to."""
