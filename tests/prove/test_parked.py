@@ -475,6 +475,11 @@ FAULTS |= {
     ),
 }
 FAULTS |= {
+    "requests without RETH": (
+        [("        hdr.reth.setValid();\n", "")],
+        "park",
+        "not written whole",
+    ),
     "edits of packets that no cell holds": (
         [
             ("0x05e8 &&& 0xfffc: split_edits;", "0x05e8 &&& 0xfffc: split_edits;\n            0x0800: split_edits;"),
