@@ -106,6 +106,11 @@ FAULTS = {
         "forward",
         lambda p: ip(p)[9] == 0x84,
     ),
+    "what follows by another field": (  # so that AH may follow, which has many sizes
+        [("select(hdr.ipv4.fragment_offset, hdr.ipv4.protocol)", "select(hdr.ipv4.fragment_offset, hdr.ipv4.ttl)")],
+        "forward",
+        lambda p: ip(p)[9] != 6,
+    ),
     "a way that is never taken": ([("(0x0, 0x6): parse_ipv4_tcp;", "(0x0, 0xfe): parse_ipv4_tcp;")], "converse", bool),
     "another class": ([("hdr.bridge.parse_class = 1;", "hdr.bridge.parse_class = 2;")], "forward", bool),
     "a TCP header that is too short": (
@@ -145,10 +150,29 @@ FAULTS = {
         "order",
         bool,
     ),
+    "a bucket by less than flows share": (
+        [("{hdr.ipv4.src, hdr.ipv4.dst, hdr.tcp.sport", "{hdr.ipv4.src, hdr.tcp.sport")],
+        "order",
+        bool,
+    ),
+    "one bucket for all packets of a way": ([("                    take_class_1();\n", "")], "order", bool),
+    "a bucket by another part of the packet": (
+        [
+            (
+                "key = {\n            md.port.role: exact;\n            bucket",
+                "key = {\n            md.port.role: exact;\n            hdr.ethernet.src[11:0]",
+            )
+        ],
+        "order",
+        bool,
+    ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+LONG = "what follows by another field"
+
+
+@pytest.mark.parametrize("fault", [pytest.param(f, marks=[pytest.mark.slow] * (f == LONG)) for f in FAULTS])
 def test_a_fault_is_refuted_with_a_packet(fault: str) -> None:
     edits, obligation, told = FAULTS[fault]
     packet = refuted(edited(example("load_balancer"), *edits), obligation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polysome import smt
-from polysome.prove.ones import Sum, Word, added, again, octet, updated, words
+from polysome.prove.ones import Sum, Word, added, again, in_bits, octet, updated, words
 
 A, B, C = smt.BitVec("a", 16), smt.BitVec("b", 16), smt.BitVec("c", 16)
 BYTES = [smt.BitVec(f"byte{k}", 8) for k in range(8)]
@@ -138,3 +138,17 @@ def test_sums_are_written_anew_where_symbols_were_replaced() -> None:
     replaced = smt.simplify(smt.substitute(condition, (C, B)))
     assert proved(again(replaced) == smt.Or(A == 1, smt.Not(smt.Or(A == 0, A == 0xFFFF))))
     assert proved(again(smt.And(total.zero(), A > 1)) == smt.And(total.zero(), A > 1))
+
+
+@pytest.mark.parametrize("a", EDGES)
+def test_over_bit_vectors_a_sum_is_zero_where_it_is_over_integers(a: int) -> None:
+    low = smt.Extract(4, 0, C)
+    half = words(smt.Concat(smt.BitVecVal(0, 11), low))
+    of = ((1, 1, 0, 0), (1, -1, 1, 0), (-3, 2, -1, 7), (0x4000, -0x4000, 5, 0xFFFE))
+    for b in EDGES:
+        put = [(A, smt.BitVecVal(a, 16)), (B, smt.BitVecVal(b, 16)), (C, smt.BitVecVal(0x35, 16))]
+        for x, y, z, constant in of:
+            total = words(A).times(x) + words(B).times(y) + half.times(z) + Sum(constant)
+            zero = (x * a + y * b + z * 0x15 + constant) % 0xFFFF == 0
+            assert smt.simplify(smt.substitute(total.zero_in_bits(), *put)).eq(smt.BoolVal(zero))
+    assert proved(smt.Implies(carried(A, B) == C, in_bits((words(A, B) - words(C)).zero())))

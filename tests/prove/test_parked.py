@@ -180,6 +180,16 @@ FAULTS = {
         "requests",
         "checksum",
     ),
+    "all ones for the checksum of a request": (
+        [
+            (
+                "hdr.roce_ipv4.src, hdr.roce_ipv4.dst\n            });",
+                "hdr.roce_ipv4.src, hdr.roce_ipv4.dst\n            }, true);",
+            )
+        ],
+        "requests",
+        "checksum",
+    ),
     "a checksum without the server's address": (
         [("hdr.roce_ipv4.src, hdr.roce_ipv4.dst\n", "hdr.roce_ipv4.src, hdr.roce_ipv4.src\n")],
         "requests",
@@ -462,6 +472,28 @@ FAULTS |= {
         [("            1: accept;\n            default: edits", "            default: edits")],
         "probes",
         "the NF sends it",
+    ),
+}
+FAULTS |= {
+    "requests without RETH": (
+        [("        hdr.reth.setValid();\n", "")],
+        "park",
+        "not written whole",
+    ),
+    "edits of packets that no cell holds": (
+        [
+            ("0x05e8 &&& 0xfffc: split_edits;", "0x05e8 &&& 0xfffc: split_edits;\n            0x0800: split_edits;"),
+            ("} else if (md.beyond != 0) {", "} else if (md.beyond != 0 && hdr.bridge.copy == COPY_WRITE) {"),
+        ],
+        "requests",
+        "more than a cell",
+    ),
+    "tags of another version": ([("(1, 0): nf_parked;", "(_, 0): nf_parked;")], "returned", "no tag"),
+    "tags with other flags": ([("(1, 1): returned;", "(1, 1 &&& 7): returned;")], "returned", "no tag"),
+    "frames of the NF without a tag": (
+        [("ETHER_TYPE_SPLIT: nf_tag;\n            default: accept;", "default: nf_tag;")],
+        "returned",
+        "no tag",
     ),
 }
 # Of these what breaks it is a frame of the NF, or of the controller.

@@ -30,6 +30,7 @@ SLOTS = {
     "a free slot is one of a time": (("const int<32> FREE = 0;", "const int<32> FREE = 1;"), "a slot is given away"),
     "a packet may leave twice": (("there = ~value;\n            value = 1;", "there = ~value;"), "may leave again"),
     "cells of others count": (("if (md.taken == 1 && md.in_the_ring == 1)", "if (md.taken == 1)"), "not its own"),
+    "how old a packet is, by a sum": (("age = value - hdr", "age = value + hdr"), "packets before"),
     "number 0 is one": (("            0: accept;\n            0 &&& 0xc0", "            0 &&& 0xc0"), "number 0"),
     "all ones is a number": (("if (value >= LAST_SEQ)", "if (value > LAST_SEQ)"), "number 0, or all ones"),
     "edits do not wait for others": (("                compare_seq();\n", ""), "another packet's in their slot"),

@@ -92,8 +92,8 @@ class Reads:
 
 def _asks(answer: Answer) -> object:
     """What a READ asks for, and what it says of its length; not whom."""
-    prefix = answer.read.leaves.prefix
-    return tuple(prefix[k].get_id() for k in (16, 17, 38, 39, *range(54, 62), *range(66, 70)))
+    asks = answer.read.leaves
+    return tuple(asks.byte(k).get_id() for k in (16, 17, 38, 39, *range(54, 62), *range(66, 70)))
 
 
 def grouped(answers: Iterable[Answer], key: Callable[[Answer], object]) -> list[list[Answer]]:

@@ -10,7 +10,7 @@ written with; only what does not cancel is given to the solver, as integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from polysome import smt
@@ -63,6 +63,21 @@ class Sum:
             total = total + _small(coefficient) * smt.BV2Int(part)
         return total % MODULUS == 0
 
+    def zero_in_bits(self) -> Term:
+        """The same over bit vectors: the solver finds numbers for which it holds."""
+        if not self.bits:
+            return smt.BoolVal(self.constant == 0)
+        parts = [_positive(part, coefficient) for part, coefficient in self._parts()]
+        most = self.constant + sum(c * ((1 << part.size()) - 1) for part, c in parts)
+        bits = most.bit_length()
+        total: Term = smt.BitVecVal(self.constant, bits)
+        for part, coefficient in parts:
+            total = total + smt.ZeroExt(bits - part.size(), part) * coefficient
+        while most > 2 * MODULUS:
+            total = (total & ONES) + smt.LShR(total, 16)
+            most = (most >> 16) + ONES
+        return smt.Or(*(total == k * MODULUS for k in range(most // MODULUS + 1)))
+
     def equals(self, other: Sum) -> Term:
         """Are the two congruent?"""
         return (self - other).zero()
@@ -105,12 +120,21 @@ def octet(item: Term, at: int) -> Sum:
 
 def again(term: Term) -> Term:
     """A condition with each `Sum.zero()` in it written anew: what cancels since symbols were replaced is left out."""
+    return _rewritten(term, Sum.zero)
+
+
+def in_bits(term: Term) -> Term:
+    """A condition with each `Sum.zero()` in it over bit vectors."""
+    return _rewritten(term, Sum.zero_in_bits)
+
+
+def _rewritten(term: Term, zero: Callable[[Sum], Term]) -> Term:
     if smt.is_eq(term) and smt.is_app_of(term.arg(0), smt.MOD) and smt.is_int_value(term.arg(1)):
         total, modulus = term.arg(0).children()
         if smt.is_int_value(modulus) and modulus.as_long() == MODULUS and term.arg(1).as_long() == 0:
-            return _linear(total).zero()
+            return zero(_linear(total))
     if smt.is_bool(term) and term.num_args():
-        return term.with_children([again(part) if smt.is_bool(part) else part for part in term.children()])
+        return term.with_children([_rewritten(part, zero) if smt.is_bool(part) else part for part in term.children()])
     return term
 
 
@@ -162,6 +186,13 @@ def _pieces(item: Term, shift: int) -> Iterator[tuple[Term, int]]:
             shift += child.size()
     else:
         yield item, shift
+
+
+def _positive(part: Term, coefficient: int) -> tuple[Term, int]:
+    """The same modulo 65535, with a coefficient that is small and positive: minus a number is its complement."""
+    if coefficient <= MODULUS // 2:
+        return part, coefficient
+    return ~smt.ZeroExt(-part.size() % 16, part), MODULUS - coefficient
 
 
 def _small(coefficient: int) -> int:

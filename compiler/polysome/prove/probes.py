@@ -28,12 +28,12 @@ def probes(seen: Traffic) -> Iterator[Result]:
     controller; none where nothing is parked."""
     if not seen.parked:
         return
-    buckets = _buckets(seen.case.p4)
+    tables = buckets(seen.case.p4)
     for parked in seen.parked:
-        yield _of(parked.passed, TRAFFIC, all(same(ran.keys[0], TRAFFIC) for ran in _asked(parked.passed, buckets)))
+        yield _of(parked.passed, TRAFFIC, all(same(ran.keys[0], TRAFFIC) for ran in asked_of(parked.passed, tables)))
     passes = list(_walked(seen.case))
     for passed in passes:
-        yield _probe(seen.case, passed, buckets)
+        yield _probe(seen.case, passed, tables)
     if not any(passed.store.mirror is not None for passed in passes):
         yield Result("probes", "all of them", Status.refuted, "none is parked")
     for passed in _to_the_controller(seen.case):
@@ -41,14 +41,14 @@ def probes(seen: Traffic) -> Iterator[Result]:
         yield _of(passed, NF, ends, "the NF sends it to the controller")
 
 
-def _buckets(p4: pr.Program) -> set[str]:
+def buckets(p4: pr.Program) -> set[str]:
     """The tables that say where a packet is parked."""
     says = {name for name, action in p4.actions.items() if {place.path[0] for place in action.params} >= QUEUE_PAIRS}
     return {name for name, table in p4.tables.items() if says & set(table.actions)}
 
 
-def _asked(passed: Passed, buckets: set[str]) -> list[Ran]:
-    return [ran for ran in passed.store.ran if ran.table in buckets]
+def asked_of(passed: Passed, tables: set[str]) -> list[Ran]:
+    return [ran for ran in passed.store.ran if ran.table in tables]
 
 
 def _of(passed: Passed, role: int, right: bool, why: str = "") -> Result:
@@ -63,8 +63,8 @@ def _walked(case: Case) -> tuple[Passed, ...]:
     return passes(case.p4, case.p4.ingress, window, name="probe.", metadata=metadata, assumptions=known)
 
 
-def _probe(case: Case, passed: Passed, buckets: set[str]) -> Result:
-    asked = _asked(passed, buckets)
+def _probe(case: Case, passed: Passed, tables: set[str]) -> Result:
+    asked = asked_of(passed, tables)
     if passed.store.mirror is None or passed.lost:
         if not asked and not passed.lost:
             return _of(passed, CONTROLLER, True)  # not on a way: it comes back whole

@@ -14,11 +14,11 @@ from polysome import smt
 from polysome.p4.types import Bits
 from polysome.plan.frames import ACK_EVERY
 from polysome.prove.answers import EDITS, SEQ, SMALLEST, Answer, reads
-from polysome.prove.ones import added
+from polysome.prove.ones import added, in_bits
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
-from polysome.prove.park import written
+from polysome.prove.park import LENGTH_AT, written
 from polysome.prove.places import Places, is_at
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
@@ -55,6 +55,7 @@ def requests(seen: Traffic) -> Iterator[Result]:
         result = prover.result(str(answer.passed.path), [(answer.read, pair)])
         result = result if result.status != Status.proved else prover.asked(answer, pair)
         result = result if result.status != Status.proved else prover.at_its_place(answer, pair)
+        result = result if result.status != Status.proved else prover.of_one_cell(answer)
         yield replace(result, packet=None)  # it would be the NF's
     if seen.parked and not prover.whole:
         why = "no request has all that the controller says of its server and its queue pair"
@@ -127,6 +128,12 @@ class _Requests:
                 return self._answered(str(answer.passed.path), why, answer.conditions, smt.BoolVal(False))
         return Result("requests", str(answer.passed.path), Status.proved)
 
+    def of_one_cell(self, answer: Answer) -> Result:
+        """Whatever length the NF says: a longer one than any packet's would be answered by more than one response."""
+        asked = smt.ULE(answer.read.leaves.number(LENGTH_AT, 4), self.seen.case.cell)
+        why = "a READ may ask for more than a cell"
+        return self._answered(str(answer.passed.path), why, answer.conditions, asked)
+
     def _answered(self, subject: str, why: str, known: tuple[Term, ...], wanted: Term) -> Result:
         return answered("requests", subject, why, self.seen.case.frame, known, smt.simplify(wanted))
 
@@ -178,7 +185,7 @@ class _Requests:
         yield "a request's PSN is not the next of its queue pair", self._next(out, pair)
         over = [smt.Concat(left.byte(k), left.byte(k + 1)) for k in IPV4 if k != CHECKSUM]
         checksum = as_word(left.byte(CHECKSUM), left.byte(CHECKSUM + 1), out.store.sums, case.chip)
-        yield "a request's IPv4 checksum is wrong", checksum.equals(~added(over))
+        yield "a request's IPv4 checksum is wrong", in_bits(checksum.equals(~added(over)))
 
     def _next(self, out: Passed, pair: Term) -> Term:
         """Its last 24 bits come from an element of the queue pair's, which one is added to."""

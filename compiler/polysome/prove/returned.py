@@ -1,4 +1,8 @@
-"""What the NF returns whole, or makes itself, leaves as it is, where its verdict says (PROTOCOL.md, "Whole frame")."""
+"""What the NF returns whole, or makes itself, leaves as it is, where its verdict says (PROTOCOL.md, "Whole frame").
+
+What it sends besides, and the edits of parked packets, does nothing: nor does what has another tag and is from the
+controller (rule 8).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,11 @@ from dataclasses import replace
 
 from polysome import smt
 from polysome.prove.answers import EDITS, nf_frame
-from polysome.prove.case import NF, port_metadata
+from polysome.prove.case import CONTROLLER, NF, port_metadata
+from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.result import Result, Status, answered
-from polysome.prove.traffic import CONTENT, OWN, WHOLE, Traffic, unchanged
+from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, OWN, WHOLE, Traffic, unchanged
 from polysome.prove.verdicts import asked_for, by_verdict
 from polysome.prove.window import Window
 
@@ -27,6 +32,8 @@ def returned(seen: Traffic) -> Iterator[Result]:
         if {passed.port is None for passed in ends if not passed.lost} != {True, False}:
             why = "none of them leaves by one port, or none by several"
             yield Result("returned", f"frames whose tag begins with {kind:02x}", Status.refuted, why)
+    for role in (NF, CONTROLLER) if seen.parked else (NF,):  # to prove queue pairs, where there are any
+        yield from _misunderstood(seen, role)
 
 
 def _leaves(seen: Traffic, passed: Passed) -> Result:
@@ -48,6 +55,23 @@ def _leaves(seen: Traffic, passed: Passed) -> Result:
     return Result("returned", subject, Status.proved)
 
 
+def _misunderstood(seen: Traffic, role: int) -> Iterator[Result]:
+    """One result for each path on which a frame does something that says nothing which the protocol knows.
+
+    From the controller's port other frames come besides: probes.
+    """
+    frame = Window(STATION)
+    tagged = frame.number(KIND - 2, 2) == ETHER_TYPE
+    known = smt.Or(*(frame.byte(KIND) == kind for kind in (FIELDS, WHOLE, OWN)))
+    wanted = smt.And(tagged, known) if role == NF else smt.Implies(tagged, known)
+    does = (p for p in any_frame(seen, role) if not p.lost or any(access.changes for access in p.store.accesses))
+    for path in {id(passed.path): passed.path for passed in does}.values():
+        why = "it has no tag that the protocol knows, and does something"
+        result = answered("returned", str(path), why, STATION, path.conditions, wanted)
+        if result.status != Status.proved:
+            yield _of_nf(result)
+
+
 def _of_nf(result: Result) -> Result:
-    """The frame that breaks it is the NF's: no packet that arrives at a port of the spec."""
+    """The frame that breaks it is the NF's, or the controller's: no packet that arrives at a port of the spec."""
     return replace(result, packet=None)

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polysome import smt
+from polysome.analysis.layout import ClassLayout
 from polysome.plan.branches import Branch, branches
 from polysome.plan.conditions import Ahead, Box, width
 from polysome.plan.way import Way
 from polysome.prove.case import Case
+from polysome.prove.order import DEEPEST
 from polysome.prove.p4.parser import Path
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.packet import PLACE
-from polysome.prove.spec.parse import TooManySizes
+from polysome.prove.spec.parse import TooManySizes, parses
 from polysome.prove.traffic import KIND, Parked, Traffic
 from polysome.prove.window import LENGTH, Term
 from polysome.symbolic.values import conj, disj
@@ -41,7 +43,7 @@ def _forward(seen: Traffic, path: Path, parked: Parked) -> Result:
     try:
         outcomes = seen.outcomes(path)
     except TooManySizes as error:
-        return Result("forward", subject, Status.undecided, str(error))
+        return _tried(case, path, layout) or Result("forward", subject, Status.undecided, str(error))
     length = smt.Concat(parked.copy.leaves.byte(LENGTH_FIELD), parked.copy.leaves.byte(LENGTH_FIELD + 1))
     for found in outcomes:
         headers = case.headers(found.path)
@@ -57,6 +59,21 @@ def _forward(seen: Traffic, path: Path, parked: Parked) -> Result:
         if result.status != Status.proved:
             return result
     return Result("forward", subject, Status.proved)
+
+
+def _tried(case: Case, path: Path, layout: ClassLayout) -> Result | None:
+    """Is some packet that takes the path none of the class? Where there are too many to be walked, one is tried."""
+    model = NOTHING.against(path.conditions)
+    if not isinstance(model, smt.Model):
+        return None
+    packet, frame = case.frame.content(model), case.frame
+    known = [frame.byte(k) == octet for k, octet in enumerate(packet[:DEEPEST])]
+    for found in parses(case.program, frame, (*path.conditions, *known, frame.length == len(packet))):
+        if not layout.classes >> found.number & 1:
+            headers = case.headers(found.path) or "nothing"
+            why = f"it is parked as class {layout.number}, and the spec's parser finds {headers}"
+            return Result("forward", str(path), Status.refuted, why, packet)
+    return None
 
 
 # ---------------------------------------------------------------- converse

@@ -2,7 +2,8 @@
 
 They are walked with the same free symbols. Ways on which nothing differs to the eye are put aside; of the others, no
 two that some packet can take in either may differ in what can be seen of them: what leaves and where to, copies,
-what registers become, which tables are looked up, what is hashed. Counters are seen by nobody's packet.
+what registers become, which of the controller's tables are looked up, what is hashed. Counters are seen by nobody's
+packet, and of tables that stand in the program what their actions do.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def _walk(program: pr.Program, name: str) -> Walked:
     gress = program.ingress if name == "ingress" else program.egress
     ways, firsts, symbols = [], set[tuple[Term, ...]](), _Symbols()
     for p in passes(program, gress, Window(Frame()), name=f"{name}."):
-        ways.append(_seen(p, symbols))
+        ways.append(_seen(program, p, symbols))
         firsts |= set() if p.lost else {tuple(smt.simplify(p.leaves.byte(k)) for k in range(FIRST))}
         firsts |= set() if p.store.mirror is None else {tuple(map(smt.simplify, p.store.mirror.header[:FIRST]))}
     known = all(smt.is_bv_value(byte) for first in firsts for byte in first)
@@ -164,10 +165,10 @@ def _agree(a: Seen, b: Seen, known: tuple[Term, ...]) -> bool:
     return bool(solver.check() == smt.unsat)
 
 
-def _seen(p: Passed, symbols: _Symbols) -> Seen:
+def _seen(program: pr.Program, p: Passed, symbols: _Symbols) -> Seen:
     fixed: list[Hashable] = [bool(p.lost)]
     terms: list[Term] = []
-    for label, value in _observed(p):
+    for label, value in _observed(program, p):
         fixed.append(label)
         if isinstance(value, smt.Term):
             terms.append(value)
@@ -180,7 +181,7 @@ def _seen(p: Passed, symbols: _Symbols) -> Seen:
     return Seen(p.conditions, tuple(fixed), tuple(terms))
 
 
-def _observed(p: Passed) -> Iterator[tuple[Hashable, Any]]:
+def _observed(program: pr.Program, p: Passed) -> Iterator[tuple[Hashable, Any]]:
     store = p.store
     if not p.lost:
         window = p.leaves.trimmed
@@ -199,6 +200,8 @@ def _observed(p: Passed) -> Iterator[tuple[Hashable, Any]]:
         for part, value in sorted(access.new.items()):
             yield part, value
     for ran in store.ran:
+        if program.tables[ran.table].fixed:
+            continue
         yield (ran.table, ran.action, ran.hit), 0
         for value in (*ran.keys, *ran.args):
             yield "key", value

@@ -36,7 +36,8 @@ def one(found: set[str], does: str) -> str:
 class Machine(Protocol):
     """What is remembered, with what is known beside it, and what steps do to both.
 
-    `state`: symbols; `first`: when nothing was sent yet; `invariants`: of `state`; `after`: what holds if a step is
+    `state`: symbols; `first`: when nothing was sent yet; `later`: where a run may begin instead, if what is said there
+    holds, as packets lead there of which nothing is told; `invariants`: of `state`; `after`: what holds if a step is
     made, and what is then; `claims`: of a step that is made.
     """
 
@@ -46,6 +47,8 @@ class Machine(Protocol):
     def state(self) -> State: ...
     @property
     def first(self) -> State: ...
+    @property
+    def later(self) -> tuple[State, tuple[Term, ...]]: ...
     @property
     def invariants(self) -> tuple[Claim, ...]: ...
     def after(self, step: Step) -> tuple[list[Term], State]: ...

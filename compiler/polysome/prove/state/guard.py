@@ -85,6 +85,10 @@ class Guard:
         ghosts = {("", "out"): zero, ("", "quiet"): zero, ("", "asked"): smt.BoolVal(False), ("", "looked"): zero}
         return {**self.memory.first, **ghosts}
 
+    @property
+    def later(self) -> tuple[State, tuple[Term, ...]]:
+        return self.first, ()
+
     @cached_property
     def invariants(self) -> tuple[Claim, ...]:
         count, rests = (self.memory.now[self.reads, field] for field in (self.count, self.rests))

@@ -13,7 +13,7 @@ from polysome.prove.state.steps import Step, renamed, symbols_of
 from polysome.prove.window import Term
 
 MOST = 8  # frames
-PATIENCE = 4_000  # ms for the last of them
+PATIENCE = 15_000  # ms for the last of them
 MUST_BE = 60_000  # for a run without which nothing is proved
 
 
@@ -26,7 +26,8 @@ class Runs:
         """In words, a run of at most `MOST` frames whose last one breaks a claim of these words; "": none is found."""
         solver = smt.Solver()
         solver.patience(PATIENCE)
-        solver.add(*self._are(0, self.machine.first))
+        begins, said = self.machine.later
+        solver.add(*self._are(0, begins), *said)
         for time in range(MOST):
             broken = [smt.And(self._choice(time) == n, b) for n, b in enumerate(self._broken(time, why))]
             solver.add(self._made(time))
@@ -101,6 +102,9 @@ class Runs:
             step = _stamped(self.machine.memory.steps[_number(model, self._choice(time))], time)
             found.append(f"{step} (number {_number(model, step.seq):#x}, at {_number(model, step.now):#x})")
         about = f"packet {_number(model, SEQ):#x}, queue pair {_number(model, PAIR)}"
+        first, (begins, _) = self.machine.first, self.machine.later
+        for cell, term in begins.items():
+            about += "" if term.eq(first[cell]) else f", {term.name}: {_number(model, term)}"
         return f"{about}: " + "; then ".join(found)
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from polysome import smt
 from polysome.p4.types import Bits
 from polysome.prove.case import NF
+from polysome.prove.fields import LAST_SEQ
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.store import Access
 from polysome.prove.result import NOTHING
@@ -27,6 +28,7 @@ from polysome.prove.window import Term
 GIVEN = smt.Bool("the number was given")
 WAITS = smt.Bool("its edits wait")
 LEFT = smt.Bool("the packet left")
+BEFORE = smt.BitVec("packets before", 32)
 SKEW = 1  # ticks by which two ports' time stamps may come in the other order (rule 6)
 SEQ_BITS = 30
 WIDE = 64  # bits in which times do not wrap
@@ -105,6 +107,15 @@ class Slots:
     def first(self) -> State:
         flags = {("", name): smt.BoolVal(False) for name in ("given", "waits", "left")}
         return {**self.memory.first, **flags, **self.ghosts}
+
+    @cached_property
+    def later(self) -> tuple[State, tuple[Term, ...]]:
+        """When so many packets were parked, of which no edits came, and the packet comes later."""
+        counts = [step.accesses[self.counter] for step in self.memory.steps if step.changes(self.counter)]
+        both = ((as_term(access.old[""], Bits(32)), as_term(access.new[""], Bits(32))) for access in counts)
+        if not NOTHING.prove((), *(smt.Implies(smt.ULT(old, LAST_SEQ), new == old + 1) for old, new in both)):
+            return self.first, ()
+        return {**self.first, (self.counter, ""): BEFORE}, (smt.ULT(BEFORE, SEQ), smt.ULE(SEQ, LAST_SEQ))
 
     @cached_property
     def in_the_ring(self) -> Term:
