@@ -31,6 +31,7 @@ _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")  # and no PCI address
 SOCKET = "controller.sock"  # in the run folder
 MOST_SOCKET = 107  # bytes of the path of a Unix socket
 ETHERNET = 14
+TAG = 4
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class End:
     ip: str = ""
     quiet: bool = True
 
+    @property
+    def takes(self) -> int:
+        """Bytes of the longest frame that Linux lets in there: one tag may be in it."""
+        return ETHERNET + TAG + self.mtu
+
 
 @dataclass(frozen=True)
 class Cable:
@@ -53,6 +59,12 @@ class Cable:
     port: int
     switch: End
     other: End
+
+    @property
+    def too_long(self) -> int:
+        """Bytes of the longest frame that the switch sends, if the other end does not take it; else 0."""
+        sent = ETHERNET + self.switch.mtu
+        return sent if sent > self.other.takes else 0
 
 
 @dataclass(frozen=True)
