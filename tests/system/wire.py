@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 KIND, CLASS, SHAPES = 14, 15, 0x0F  # bytes of the NF's frames, and the bits of the first that say what it is
 SPLIT, WHOLE, OWN = 0, 1, 2  # so said: fields to the NF or edits from it, a whole packet, one that the NF made
 PACKET = 26  # where a whole packet begins, or what the NF reads
-OPCODE, WRITE, READ, RESPONSE, ACK = 42, 0x0A, 0x0C, 0x10, 0x11  # of requests and answers (rule 3)
+OPCODE, WRITE, READ, RESPONSE, ACK = 42, 0x0A, 0x0C, 0x10, 0x11  # of requests and answers
 
 
 def kind(frame: bytes) -> int:
@@ -47,15 +46,16 @@ def written(write: bytes) -> bytes:
     return write[74 + write[74] : -4]
 
 
-def with_opcode(frames: Iterable[bytes], opcode: int) -> list[bytes]:
-    return [frame for frame in frames if frame[OPCODE] == opcode]
-
-
-def lengths(frames: Iterable[bytes], opcode: int) -> Counter[int]:
-    """How often frames of each length with an opcode are there."""
-    return Counter(len(frame) for frame in with_opcode(frames, opcode))
+def opcode(frame: bytes) -> int:
+    """Of a request or an answer."""
+    return frame[OPCODE]
 
 
 def of_other_lengths(frames: Iterable[bytes], planned: Mapping[int, int]) -> list[str]:
     """Of frames of fields, or of edits, those that are not as long as is planned for their class."""
     return [frame.hex() for frame in frames if planned.get(frame[CLASS]) != len(frame)]
+
+
+def read_seq(response: bytes) -> int:
+    """Of the cell that it brings."""
+    return int.from_bytes(response[58:62], "big")
