@@ -154,7 +154,7 @@ class Sums:
             # Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; RETH 16 or AETH 4; cell: seq 4, pad 4, as 1000 is 4 × 250.
             roce = 14 + 20 + 8 + 12 + 4
             write, read, answer, ack = roce + 16 + 4 + 4 + MEAN, roce + 16, roce + 4 + 4 + 4 + MEAN, roce + 4
-            acks = up(share * 8 * (ack + WIRE), 32)
+            acks = up(share * 8 * 2 * (ack + WIRE), 32)  # of two requests for a packet, each 32nd, at worst all WRITEs
             for n in range(self.place.memory):
                 name = f"RDMA server memory{n}"
                 found[name, "to"] = share * 8 * (write + read + 2 * WIRE), self.place.link

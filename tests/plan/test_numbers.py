@@ -71,7 +71,7 @@ def test_loads_of_links() -> None:
     share = 8_138_021  # a third of 24 414 063
     short = 8_866_885  # 24 414 063 * (1515 - 1000) / (1515 - 97): so many may be 97 B long, which go whole
     nf = (short * (97 + 26 + 24) + (24_414_063 - short) * 84) * 8
-    acks = -(-share * (62 + 24) * 8 // 32)  # every 32nd WRITE asks for one
+    acks = -(-share * 2 * (62 + 24) * 8 // 32)  # every 32nd request asks for one, which may be a WRITE each time
     assert loads(found) == {
         ("traffic ports", "in"): 200_000_000_000,
         ("traffic ports", "out"): 24_414_063 * (1000 + 7 + 24) * 8,

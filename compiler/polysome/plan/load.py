@@ -14,6 +14,7 @@ from polysome.plan.site import RdmaServer, Site
 from polysome.syntax.diagnostics import listed
 
 USUAL_MEAN = 1000  # bytes, where the spec has no `traffic { mean … }`
+REQUESTS = 2  # for a packet that is parked: WRITE and READ
 SHORTEST = 60  # of a frame on Ethernet, without FCS
 TRAFFIC_PORTS = "traffic ports"
 STANDBY = "standby NF server"
@@ -154,7 +155,11 @@ def exits_of(program: ir.Program, port: int) -> frozenset[int]:
 
 
 def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: int) -> list[Link]:
-    """WRITE and READ one way, the response and some ACKs the other; and the payload: NICs limit it too."""
+    """WRITE and READ one way, the response and some ACKs the other; and the payload: NICs limit it too.
+
+    A response acknowledges its READ. As a queue pair's WRITEs and READs take turns, those that ask for an ACK of its own
+    may all be WRITEs.
+    """
     mean, servers = load.mean.value, len(site.rdma_servers)
     share = ceil_div(parked, servers)
     words = _packets(parked) + (f" / {servers}" if servers > 1 else "")
@@ -170,11 +175,11 @@ def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: int) -> 
         "bit/s",
         f"{words} × (WRITE {write} + READ {frames.READ} + 2 × {gap} B) × 8",
     )
-    acks = ceil_div(share * (frames.ACK + gap) * 8, frames.ACK_EVERY)
+    acks = ceil_div(share * REQUESTS * (frames.ACK + gap) * 8, frames.ACK_EVERY)
     back = Number(
         share * (response + gap) * 8 + acks,
         "bit/s",
-        f"{words} × (response {response} + {gap} B + (ACK {frames.ACK} + {gap} B) / {frames.ACK_EVERY}) × 8",
+        f"{words} × (response {response} + {gap} B + {REQUESTS} × (ACK {frames.ACK} + {gap} B) / {frames.ACK_EVERY}) × 8",
     )
     goodput = Number(server.nic.goodput_bps, "bit/s", "goodput_bps", (f"targets/{server.nic.name}",))
     name = f"RDMA server {server.name}"
