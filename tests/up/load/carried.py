@@ -76,7 +76,7 @@ class Deployed:
     outlets: dict[str, Outlet]
     ports: dict[str, int]
 
-    def carry(self, frames: Sequence[Sent], folder: Path) -> Carried:
+    def carry(self, frames: Sequence[Sent], folder: Path, gap: float = GAP) -> Carried:
         """Sends the frames into the first interface of their ports, and waits until all is quiet again."""
         folder.mkdir()
         inside, before, was = self._captures(folder), self._counted(), self._by_switch()
@@ -88,7 +88,7 @@ class Deployed:
             capture.begun()
         first = {outlet.port: outlet for outlet in self.outlets.values() if outlet.number == 0}
         with senders(first.values()) as by:
-            send(by, ((first[port], frame) for port, frame in frames), GAP)
+            send(by, ((first[port], frame) for port, frame in frames), gap)
         now = self._settled()
         counted = {name: found.since(before[name]) for name, found in now.items()}
         by_switch = {name: found.since(was[name]) for name, found in self._by_switch().items()}
