@@ -201,10 +201,15 @@ def test_the_load_of_memory_is_the_sum_of_what_packets_take_there(measured: Meas
     """But for ACKs: the plan counts as many as may be, if WRITEs ask for all of them."""
     if not measured.at.promised.split or not measured.number("mix", "split"):
         return
-    phase, servers = measured.phases["split"], measured.at.servers
-    share = -(-measured.number("mix", "split") // len(servers))
-    acks = -(-share * 2 * bits(frames.ACK) // frames.ACK_EVERY)
-    for name in (f"RDMA server {server}" for server in servers):
+    phase, parked, buckets = (
+        measured.phases["split"],
+        measured.number("mix", "split"),
+        measured.number("parking", "buckets"),
+    )
+    for server in measured.at.up.status().servers:
+        share = -(-parked * server.own_buckets // buckets)
+        acks = -(-share * 2 * bits(frames.ACK) // frames.ACK_EVERY)
+        name = f"RDMA server {server.name}"
         assert measured.load(name, "to") == share * (phase.each(phase.writes) + phase.each(phase.reads))
         assert measured.load(name, "from") == share * phase.each(phase.responses) + acks
         assert measured.load(name, "goodput") == share * 8 * phase.packets[0].claimed
@@ -219,7 +224,7 @@ def test_what_leaves_is_no_more_than_planned(measured: Measured) -> None:
 
 
 def test_load_is_divided_as_planned(measured: Measured) -> None:
-    """Alike among servers, over all queue pairs, each of them its server's; a flow has one; one NF server has all."""
+    """Among servers, over all queue pairs, each of them its server's; a flow has one; one NF server has all."""
     at, servers = measured.at, list(measured.at.servers)
     for name, phase in measured.phases.items():
         active = "nf2" if name == "drained" else at.promised.plan["nf_server"]
@@ -239,17 +244,19 @@ def test_load_is_divided_as_planned(measured: Measured) -> None:
         assert len(set[int]().union(*numbers.values())) == len(numbers)
         if name in ("split", "drained"):
             assert set(numbers) == set(range(each * len(servers)))
-            alike(Counter(servers[pair // each] for pair in pairs.values()), servers)
+            as_planned(measured, Counter(servers[pair // each] for pair in pairs.values()))
         if name == BURST:
             assert len(numbers) == 1
 
 
-def alike(found: Counter[str], servers: list[str]) -> None:
-    total, share = found.total(), 1 / len(servers)
-    apart = SPREAD * (total * share * (1 - share)) ** 0.5
-    for server in servers:
-        record(f"{server}: packets parked there, of {total}", found[server] / total, f"of all, planned {share:.2f}")
-        assert abs(found[server] - total * share) <= apart, found
+def as_planned(measured: Measured, found: Counter[str]) -> None:
+    """As often as the plan has packets parked there, but for chance."""
+    loads = {server: measured.load(f"RDMA server {server}", "to") for server in measured.at.servers}
+    total = found.total()
+    for server, load in loads.items():
+        share = load / sum(loads.values())
+        record(f"{server}: packets parked there, of {total}", found[server] / total, f"of all, planned {share:.3f}")
+        assert abs(found[server] - total * share) <= SPREAD * (total * share * (1 - share)) ** 0.5, found
 
 
 def test_packets_wait_no_longer_than_planned(measured: Measured) -> None:
