@@ -82,7 +82,8 @@ def to_be_sent(at: Deployed) -> dict[str, list[Sent]]:
     mean = promised.number("traffic", "mean")
     found = {name: many(spec, promised, mean, name == "split", COUNT) for name in ("split", "whole")}
     found["split"] = [(port, data + TRAILER) for port, data in found["split"]]
-    found[BURST] = found["split"][:1] * (COUNT // 2)
+    if at.place.model == "linux":  # others count on servers that never leave a READ unanswered for long
+        found[BURST] = found["split"][:1] * (COUNT // 2)
     if promised.plan["parking"] is not None:
         found["short"] = many(spec, promised, promised.number("parking", "threshold"), False, COUNT)
     found["every kind"] = every_kind(spec, promised, min(outlet.takes for outlet in at.outlets.values()))
@@ -161,7 +162,6 @@ def test_what_leaves_is_longer_by_what_may_follow(measured: Measured) -> None:
     for phase in measured.phases.values():
         expected = defaultdict[int, Counter[int]](Counter)
         for one in phase.whole_from_nf:
-            expected[0].update()
             for port in exits(one):
                 expected[port][len(one) - wire.PACKET] += 1
         for one, packet in zip(phase.edits, phase.answered, strict=True):
