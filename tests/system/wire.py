@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+ETHER_TYPE = bytes.fromhex("88b5")  # of the NF's frames
 KIND, CLASS, SHAPES = 14, 15, 0x0F  # bytes of the NF's frames, and the bits of the first that say what it is
 SPLIT, WHOLE, OWN = 0, 1, 2  # so said: fields to the NF or edits from it, a whole packet, one that the NF made
 PACKET = 26  # where a whole packet begins, or what the NF reads

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from polysome.analysis.layout import WIRE, Carry
 from polysome.ir import program as ir
+from polysome.ir.walk import emits
 from polysome.plan import frames
 from polysome.plan.kinds import kinds
 from polysome.plan.limits import Limits
@@ -170,6 +171,8 @@ def _notes(
             f"packets of over {site.largest_frame - longest} B that get {longest} B of headers leave longer than the "
             f"{site.largest_frame} B that `mtu` of `[switch]` says of the ports: what finds no room is dropped there"
         )
+    if emits(program):
+        yield "packets that the NF makes itself, by `emit`, are not counted: nobody says how many there are"
     full = next(link for link in loads if (link.name, link.direction) == (TRAFFIC_PORTS, "out"))
     if full.load.value > full.capacity.value:
         yield (

@@ -36,17 +36,17 @@ def every_kind(spec: Spec, promised: Promised, takes: int) -> list[Sent]:
     """
     found = [(port, data) for port, _, data in traffic(spec, 120, seed=5)]
     found += [(p.port, p.data) for p in islice(boundary_packets(spec), 0, None, 4)]
-    found += _at_the_edges(promised, found)
+    found += _at_the_edges(promised, found, takes - len(TAG))
     padded = [(port, data.ljust(SHORTEST, b"\0")) for port, data in found]
     there = [(port, data) for port, data in padded if not promised.eyes.parse(port, data).short]
     return [(port, data) for port, data in there if len(data) <= takes - len(TAG) * (data[12:14] != TAG[:2])]
 
 
-def _at_the_edges(promised: Promised, found: list[Sent]) -> Iterator[Sent]:
+def _at_the_edges(promised: Promised, found: list[Sent], longest: int) -> Iterator[Sent]:
     kinds = {way["headers"]: (port, data) for port, data in found if (way := promised.way(port, data))}
     for port, data in kinds.values():
         least, most = (promised.number("parking", name) for name in ("threshold", "longest"))
-        for length in (least, least + 1, most - 6, most - 5, most - 4, most - 1, most, most + 1):
+        for length in (least, least + 1, most - 6, most - 5, most - 4, most - 1, most, most + 1, longest):
             changed = resized(promised.eyes, port, data, length)
             if changed is not None:
                 yield port, changed
@@ -101,15 +101,16 @@ def _run(spec: Spec, port: int, frames: list[bytes]) -> tuple[Fate, ...]:
 
 
 def resized(eyes: Eyes, port: int, frame: bytes, length: int) -> bytes | None:
-    """The packet with other data, so that it claims `length`; None if that is not enough, or nothing says its length.
+    """The packet with other data, so that it claims, or has, `length`; None if that is not enough.
 
     Transport checksums stay what they were, as wrong as any.
     """
     packet = eyes.parse(port, frame)
-    if packet.claimed is None or packet.short or length < packet.payload:
+    end = len(frame) if packet.claimed is None else packet.claimed
+    if packet.short or length < packet.payload:
         return None
-    more = length - packet.claimed
-    kept = frame[: min(length, packet.claimed)]
+    more = length - end
+    kept = frame[: min(length, end)]
     changed = bytearray(kept + pattern(length, max(0, more)))
     for at, name in _headers(eyes, packet):
         if name in LENGTHS:

@@ -99,8 +99,8 @@ class Phase:
         return _between(_times(wrote, wire.cell_seq), _times(read, wire.read_seq))
 
     def each(self, seen: Iterable[bytes]) -> int:
-        """Bits on the wire for each packet that was sent: as many for all."""
-        total = sum(map(bits, map(len, seen)))
+        """Bits on the wire for each packet that was sent: as many for all, but for what the NF makes itself."""
+        total = sum(bits(len(one)) for one in seen if not _own(one))
         assert total % len(self.packets) == 0
         return total // len(self.packets)
 
@@ -114,6 +114,11 @@ def counted(seen: list[Captured]) -> Counted:
     """What the interface where that was captured must count."""
     came, went = ([one.data for one in seen if (one.data[:6] == SWITCH) is out] for out in (False, True))
     return Counted(len(came), sum(map(len, came)), len(went), sum(map(len, went)))
+
+
+def _own(frame: bytes) -> bool:
+    """Is it from the NF, without a packet that it answers?"""
+    return frame[12:14] == wire.ETHER_TYPE and wire.kind(frame) == wire.OWN
 
 
 def _ways(seen: Iterable[Captured]) -> tuple[list[Captured], list[Captured]]:

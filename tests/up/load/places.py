@@ -51,8 +51,8 @@ MANY = Place(
 )
 # A logical port is two of the switch, and somebody has counted what goes whole.
 SEVERAL = Place("several", rate="100Mbps", several=2, rest="[plan]\nqueue_pairs = 16\nwhole = 0.25\n")
-# Packets up to 4000 B, of which a cell has room for all.
-LONG = Place("long", rate="100Mbps", switch='mtu = "4000B"\n', rest="[plan]\nqueue_pairs = 8\n")
+# Packets up to 9000 B; a cell has room for less than half of that.
+LONG = Place("long", rate="100Mbps", switch='mtu = "9000B"\n', rest="[plan]\nqueue_pairs = 8\n")
 # A Tofino in a rack.
 RACK = Place(
     "rack",
