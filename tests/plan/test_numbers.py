@@ -265,3 +265,12 @@ def test_what_follows_packets_counts_on_the_way_out() -> None:
     assert any("on the way out" in note for note in plan(replace(program, traffic=None), site).notes)
     bridge = plan(example("bridge"), default_site(("a", "b", "c")))
     assert loads(bridge)["traffic ports", "out"] == loads(bridge)["traffic ports", "in"]
+
+
+def test_what_nobody_counts_is_said() -> None:
+    def notes(name: str) -> str:
+        return "\n".join(made(name, default_site(example(name).ports)).notes)
+
+    assert "`emit`" in notes("telemetry") and "several ports" not in notes("telemetry")
+    assert "several ports" in notes("bridge") and "`emit`" not in notes("bridge")
+    assert "several ports" not in notes("load_balancer")

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from polysome.analysis.layout import WIRE, Carry
 from polysome.ir import program as ir
-from polysome.ir.walk import emits
+from polysome.ir import types as t
+from polysome.ir.walk import emits, walk
 from polysome.plan import frames
 from polysome.plan.kinds import kinds
 from polysome.plan.limits import Limits
@@ -173,6 +174,10 @@ def _notes(
         )
     if emits(program):
         yield "packets that the NF makes itself, by `emit`, are not counted: nobody says how many there are"
+    if any(
+        isinstance(node, ir.Send) and isinstance(node.target.type, t.SetOf) for node in walk(program.packet_handlers)
+    ):
+        yield "packets that are sent to several ports are counted once on the way out: nobody says how many there are"
     full = next(link for link in loads if (link.name, link.direction) == (TRAFFIC_PORTS, "out"))
     if full.load.value > full.capacity.value:
         yield (
