@@ -93,12 +93,13 @@ bench-run: $(READY) ## Measure `polysome run` against reading the same capture w
 	@$(BIN)/python tests/bench/bench_run.py $(ARGS)
 
 .PHONY: campaign
-campaign: $(READY) ## Test every example for a minute, with coverage of its lines and its P4; ARGS='--seed 7' goes on elsewhere
+campaign: $(READY) ## Test every example for a minute, with coverage of its lines and its P4, then its deployment's links against the plan; ARGS='--seed 7' goes on elsewhere
 	@for spec in examples/*/*.nf; do \
 	    $(BIN)/polysome test "$$spec" --seconds 60 --out $(OUT)/counterexamples --database $(OUT)/failed $(ARGS) && \
 	    $(BIN)/polysome test "$$spec" --coverage --seconds 60 | tail -3 && \
 	    $(BIN)/polysome test "$$spec" --coverage --engine system --seconds 60 | head -7 || exit 1; \
 	done
+	@POLYSOME_ALL_DEPLOYMENTS=1 $(BIN)/python -m pytest -q tests/up/test_what_links_carry.py
 
 .PHONY: proofs
 proofs: $(READY) ## Prove the switch's program of every example, for every chip and everything that may be carried

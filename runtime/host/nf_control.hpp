@@ -13,6 +13,7 @@
 #include "host/common.hpp"
 #include "host/fields_control.hpp"
 #include "host/fields_store.hpp"
+#include "nf/memory.hpp"
 
 namespace polysome::host {
 
@@ -232,6 +233,7 @@ inline void serve(control::Log& log, const control::NfConfig& config, const NfFa
         log.warning("decisions are made on one core, " + std::to_string(settings.cores.front()) + ": the other " +
                     std::to_string(settings.cores.size() - 1) + " of `cores` are not used");
     }
+    Pages::at_once = true;
     const std::unique_ptr<FieldsLoop> loop = make(log, settings);
     const ConfigStore store(config.state(), std::string(facts.program));
     Version first = starting_config(log, *loop, store, config.config());

@@ -1,4 +1,4 @@
-/// Large zeroed arrays that cost nothing until they are touched.
+/// Large zeroed arrays that cost nothing until they are touched, or all at once.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,9 +13,15 @@ namespace polysome {
 /// How an array is used: `random`, all of it; `front`, hardly more than its beginning, or from one end to the other.
 enum class Access : uint8_t { random, front };
 
-/// A fixed number of `T`s, all bytes zero at first. Pages are taken when first touched; nothing is reserved. Arrays of
-/// half a MiB or more with random access get huge pages (2 MiB) where the system grants them. Not copied, not moved.
-/// Throws std::bad_alloc if there is no address space.
+/// When arrays that are made from now on take their pages. `at_once`: before packets come, which would wait for it: a
+/// huge page takes a millisecond, and the first few hundred flows touch one each. Only arrays that get huge pages do.
+struct Pages {
+    static inline bool at_once = false;
+};
+
+/// A fixed number of `T`s, all bytes zero at first. Pages are taken when first touched, or as `Pages` says; nothing is
+/// reserved. Arrays of half a MiB or more with random access get huge pages (2 MiB) where the system grants them. Not
+/// copied, not moved. Throws std::bad_alloc if there is no address space.
 template <class T>
 class MappedArray {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -35,6 +41,8 @@ class MappedArray {
             (void)madvise(reinterpret_cast<void*>(start), mapped_ - huge, MADV_HUGEPAGE);  // a hint: may be refused
         }
         data_ = reinterpret_cast<T*>(start);
+        if (!large || !Pages::at_once) return;
+        for (size_t at = 0; at < bytes; at += page) *reinterpret_cast<volatile uint8_t*>(start + at) = 0;
     }
     ~MappedArray() { munmap(base_, mapped_); }
     MappedArray(const MappedArray&) = delete;

@@ -67,6 +67,14 @@ def test_the_switch_s_ports_carry_the_longest_frame_that_leaves(bundle: Bundle) 
     cables = {cable.name: cable for cable in layout(longer, RUN).cables}
     assert {cables[name].switch.mtu for name in ("left", "right0", "right1")} == {1500 + 8 + 64}
     assert {cables[name].other.mtu for name in ("left", "right0", "right1")} == {1500}
+    assert (cables["left"].other.takes, cables["left"].too_long) == (1500 + 14 + 4, 1500 + 14 + 8 + 64)
+    assert cables["nf1"].too_long == 0
+
+
+def test_the_link_of_the_nf_carries_whole_packets(bundle: Bundle) -> None:
+    longer = changed(bundle, "plan.json", nf_link={"value": 9022 + 26})
+    nf = next(cable for cable in layout(longer, RUN).cables if cable.name == "nf1")
+    assert {nf.switch.mtu, nf.other.mtu} == {9022 + 26 - 14}
 
 
 def test_a_bundle_without_a_plan_is_refused(bundle: Bundle) -> None:

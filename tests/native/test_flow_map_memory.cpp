@@ -1,5 +1,6 @@
 /// What lies below the native map: its tables and its wheel, while entries come and go.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <random>
@@ -10,6 +11,27 @@ namespace polysome::test {
 namespace {
 
 constexpr auto drop_ = WhenFull::drop, evict = WhenFull::evict;
+
+/// How many of an array's pages the system has given.
+size_t given(MappedArray<uint64_t>& array) {
+    constexpr size_t page = 4096;
+    const auto start = reinterpret_cast<uintptr_t>(array.data()) / page * page;
+    std::vector<unsigned char> there(array.bytes() / page);
+    EXPECT_EQ(mincore(reinterpret_cast<void*>(start), there.size() * page, there.data()), 0);
+    return static_cast<size_t>(std::count_if(there.begin(), there.end(), [](unsigned char c) { return c & 1; }));
+}
+
+TEST(MappedArray, has_its_pages_at_once_if_packets_wait) {
+    constexpr size_t numbers = size_t{1} << 20, pages = numbers * sizeof(uint64_t) / 4096;
+    MappedArray<uint64_t> later(numbers);
+    EXPECT_EQ(given(later), 0u);
+    Pages::at_once = true;
+    MappedArray<uint64_t> now(numbers), front(numbers, Access::front);
+    Pages::at_once = false;
+    EXPECT_EQ(given(now), pages);
+    EXPECT_EQ(now[numbers - 1], 0u);
+    EXPECT_EQ(given(front), 0u);
+}
 
 TEST(FlowMapMemory, a_full_table_stays_right_while_entries_come_and_go) {
     Bench<Spec<0, drop_>> b(1000);

@@ -150,13 +150,17 @@ class Sums:
             name = f"{'standby ' if n else ''}NF server nf{n}"
             found |= {(name, way): (self.on_nf_link(whole, parked, way), rate) for way in ("to", "from")}
         if self.nf.least:
-            share = up(parked, self.place.memory)
             # Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; RETH 16 or AETH 4; cell: seq 4, pad 4, as 1000 is 4 × 250.
             roce = 14 + 20 + 8 + 12 + 4
             write, read, answer, ack = roce + 16 + 4 + 4 + MEAN, roce + 16, roce + 4 + 4 + 4 + MEAN, roce + 4
-            acks = up(share * 8 * (ack + WIRE), 32)
-            for n in range(self.place.memory):
-                name = f"RDMA server memory{n}"
+            # Buckets, 16 or more for each queue pair and a power of two, take queue pairs in turn: of 64 for as many as
+            # three servers have one each, the first has 22, the others 21.
+            parts = {2: (16, 16), 3: (22, 21, 21)}[self.place.memory]
+            for n, part in enumerate(parts):
+                share, name = up(parked * part, sum(parts)), f"RDMA server memory{n}"
+                acks = up(
+                    share * 8 * 2 * (ack + WIRE), 32
+                )  # of two requests for a packet, each 32nd: all WRITEs, at worst
                 found[name, "to"] = share * 8 * (write + read + 2 * WIRE), self.place.link
                 found[name, "from"] = share * 8 * (answer + WIRE) + acks, self.place.link
                 found[name, "goodput"] = share * 8 * MEAN, self.place.goodput

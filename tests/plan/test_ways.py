@@ -13,6 +13,8 @@ from tests.backends.examples import program
 from polysome.analysis.layout import layout
 from polysome.ir import program as ir
 from polysome.plan.branches import branches
+from polysome.plan.kinds import kinds
+from polysome.plan.site import default_site
 from polysome.plan.values import masks
 from polysome.plan.way import order
 from polysome.plan.ways import ways
@@ -128,3 +130,12 @@ def test_packets_that_get_or_lose_headers_go_whole() -> None:
     layouts = layout(spec).classes
     assert any(one.operations and one.number is not None for one in layouts)
     assert not any(way.layout.operations for way in ways(spec, layouts))
+
+
+def test_what_is_said_of_a_way_that_ends_names_what_would_follow() -> None:
+    """The spec's parser also ends behind IPv4 whose TCP is not well formed; the switch has such packets go whole."""
+    made = program("firewall")
+    found = {f.headers: f for f in kinds(made, default_site(made.ports), "fields", 1000) if f.number is not None}
+    ends, goes_on = ([one.what for one in found[f"ethernet / {headers}"].asked] for headers in ("ipv4", "ipv4 / udp"))
+    assert "ipv4.protocol is none of 1, 6, 17, 50, 51" in ends
+    assert not [what for what in goes_on if "none of" in what]

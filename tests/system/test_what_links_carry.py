@@ -1,6 +1,7 @@
 """What the links of a running system carry is what plans are summed up from: the frames of each class, and requests.
 
-`tests/plan/test_by_hand.py` sums plans up from the same sizes.
+`tests/plan/test_by_hand.py` sums plans up from the same sizes; `tests/up/test_what_links_carry.py` asks the same of
+deployments.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import Counter
 from itertools import islice
 
 import pytest
+from tests.system import wire
 from tests.system.outcome import Outcome, ran, traffic
 from tests.testing.builtin.networks import EXAMPLES, example
 
@@ -18,9 +20,6 @@ from polysome.testing.traffic import boundary_packets
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 
-KIND, CLASS, SHAPES = 14, 15, 0x0F  # bytes of the NF's frames, and the bits of the first that say what it is
-SPLIT, WHOLE = 0, 1  # so said: fields to the NF or edits from it, a whole packet
-OPCODE, WRITE, READ, RESPONSE = 42, 0x0A, 0x0C, 0x10  # of requests and answers (runtime/PROTOCOL.md, rule 3)
 GAP = 40_000  # ns: so long that no queue drops
 COUNT = 120
 
@@ -39,41 +38,40 @@ def outcome(request: pytest.FixtureRequest) -> Outcome:
 
 
 def on_the_nf_link(outcome: Outcome, direction: str, kind: int) -> list[bytes]:
-    return [frame for _, frame in outcome.links.get(f"nf {direction}", ()) if frame[KIND] & SHAPES == kind]
+    return [frame for _, frame in outcome.links.get(f"nf {direction}", ()) if wire.kind(frame) == kind]
 
 
 def on_server_links(outcome: Outcome, direction: str, opcode: int) -> Counter[int]:
     """How often frames of each length with an opcode are there."""
     links = (sent for name, sent in outcome.links.items() if name.startswith("server") and name.endswith(direction))
-    return Counter(len(frame) for sent in links for _, frame in sent if frame[OPCODE] == opcode)
+    return Counter(len(frame) for sent in links for _, frame in sent if wire.opcode(frame) == opcode)
 
 
 def test_frames_of_a_class_are_as_long_as_the_plan_says(outcome: Outcome) -> None:
-    planned = {f.number: (f.to_nf, f.from_nf) for f in outcome.design.plan.split}
-    fields, edits = (on_the_nf_link(outcome, direction, SPLIT) for direction in ("out", "in"))
-    assert {frame[CLASS] for frame in fields} <= set(planned)
-    assert not [frame.hex() for frame in fields if len(frame) != planned[frame[CLASS]][0]]
-    assert not [frame.hex() for frame in edits if len(frame) != planned[frame[CLASS]][1]]
-    assert bool(fields) == bool(planned)
+    split = [f for f in outcome.design.plan.split if f.number is not None]
+    fields, edits = (on_the_nf_link(outcome, direction, wire.SPLIT) for direction in ("out", "in"))
+    assert not wire.of_other_lengths(fields, {f.number: f.to_nf for f in split})
+    assert not wire.of_other_lengths(edits, {f.number: f.from_nf for f in split})
+    assert bool(fields) == bool(split)
 
 
 def test_whole_packets_have_the_tag_before_them(outcome: Outcome) -> None:
     """Ethernet fills up what is shorter than its least frame."""
-    seen = Counter(max(frames.whole(0), len(frame)) for frame in on_the_nf_link(outcome, "out", WHOLE))
+    seen = Counter(max(frames.whole(0), len(frame)) for frame in on_the_nf_link(outcome, "out", wire.WHOLE))
     assert seen == Counter(frames.whole(len(outcome.frames[d.packet][2])) for d in outcome.decisions if d.whole)
 
 
 def test_a_packet_is_read_back_by_its_claimed_length(outcome: Outcome) -> None:
     """Each that leaves is asked for once, by a READ; what is dropped never is."""
     left = [len(packet) for d in outcome.decisions if not d.whole for _, packet, _ in d.left]
-    assert on_server_links(outcome, "in", RESPONSE) == Counter(map(frames.response, left))
-    assert on_server_links(outcome, "out", READ) == ({frames.READ: len(left)} if left else {})
+    assert on_server_links(outcome, "in", wire.RESPONSE) == Counter(map(frames.response, left))
+    assert on_server_links(outcome, "out", wire.READ) == ({frames.READ: len(left)} if left else {})
 
 
 def test_a_packet_is_written_as_long_as_it_came(outcome: Outcome) -> None:
     """With what is behind the claimed end; where that was is known of those that leave."""
     split = [d for d in outcome.decisions if not d.whole]
-    written = on_server_links(outcome, "out", WRITE)
+    written = on_server_links(outcome, "out", wire.WRITE)
     came = Counter[int]()
     for decision in split:
         size = len(outcome.frames[decision.packet][2])

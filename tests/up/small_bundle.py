@@ -78,7 +78,7 @@ def write(folder: Path, nf: str) -> Path:
     """The bundle, ready for `polysome up`."""
     texts = {
         "manifest.json": "{}",
-        "plan.json": json.dumps({"out_frame": {"value": 1522}}),
+        "plan.json": json.dumps({"out_frame": {"value": 1522}, "nf_link": {"value": 1548}}),
         "source/site.toml": SITE,
         "runtime/waits.cpp": WAITS,
         "deploy/certificates.sh": CERTIFICATES,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from tests.up.figures import record
+from tests.up.load.capture import Capture
 from tests.up.load.examples import VIP, Balanced
-from tests.up.load.web import Capture, curl, digest, random_file, wrk
+from tests.up.load.web import curl, digest, random_file, wrk
 from tests.up.needed import DEPLOYED, need
 
 need("nginx", "wrk", "curl", "tcpdump", "nft")
@@ -22,8 +23,10 @@ def test_files_arrive_as_they_were_and_not_by_the_nf(lb: Balanced) -> None:
     """20 MB up through the NF: each link inside is captured."""
     file = lb.up.folder.parent / "random"
     wanted = random_file(file, 20_000_000)
-    links = {name: Capture(lb.made, f"ps-load_balancer-{name}", "eth1", file.with_name(name)) for name in
-             ("nf1", "memory1", "memory2")}  # fmt: skip
+    links = {
+        name: Capture(lb.made, f"ps-load_balancer-{name}", "eth1", file.with_name(name)).begun()
+        for name in ("nf1", "memory1", "memory2")
+    }
     curl(lb.client, f"http://{VIP}/kept", "--upload-file", str(file))
     kept = [server.files / "kept" for server in lb.servers if (server.files / "kept").exists()]
     assert [digest(path) for path in kept] == [wanted]

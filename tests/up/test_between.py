@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from tests.up.figures import record
+from tests.up.load.capture import Capture
 from tests.up.load.examples import Between
 from tests.up.load.iperf import measure, server
 from tests.up.load.network import run
-from tests.up.load.web import Capture, curl, digest, random_file, wrk
+from tests.up.load.web import curl, digest, random_file, wrk
 from tests.up.needed import DEPLOYED, need
 
 need("nginx", "wrk", "curl", "iperf3", "ping", "tcpdump")
@@ -28,7 +29,7 @@ def iperf(at: Between, *options: str) -> dict[str, Any]:
 def test_a_file_through_the_nat_is_what_it_was(nat: Between) -> None:
     wanted = random_file(nat.server.files / "file", SIZE)
     copy = nat.up.folder.parent / "copy"
-    capture = Capture(nat.made, "ps-nat-nf1", "eth1", copy.with_suffix(".pcap"))
+    capture = Capture(nat.made, "ps-nat-nf1", "eth1", copy.with_suffix(".pcap")).begun()
     curl(nat.inside, "http://198.51.100.2/file", "--output", str(copy))
     assert digest(copy) == wanted
     curl(nat.inside, "http://198.51.100.2/back", "--upload-file", str(copy))

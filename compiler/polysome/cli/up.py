@@ -121,6 +121,10 @@ def _entrances(plan: Any, folder: Path) -> Iterator[str]:
     for port, namespace in plan.ports.items():
         names = [c.other.interface for c in plan.cables if c.other.namespace == namespace]
         yield f"  {port}: ip netns exec {namespace} ip address show {names[0]}"
+    few = next((c for c in plan.cables if c.other.namespace in plan.ports.values() and c.too_long), None)
+    if few is not None:
+        takes, longest = few.other.takes, few.too_long
+        yield f"their interfaces take {takes} B at most, one tag among them, of the {longest} B that may leave"
 
 
 def _watch(parts: Any, folder: Path, stop: _Stop, show: _Show) -> None:

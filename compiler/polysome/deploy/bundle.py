@@ -21,7 +21,7 @@ from polysome.syntax.diagnostics import Report
 class Bundle:
     """`controller`, `switch`, `agents`, `nfs`: ControllerConfig, SwitchConfig, AgentConfig and NfConfig by server.
 
-    `out_frame`: the longest frame that leaves by a traffic port, in bytes, as planned.
+    `out_frame`, `nf_link`: the longest frames that leave by a traffic port, and on the NF's link, in bytes, as planned.
     """
 
     folder: Path
@@ -32,6 +32,7 @@ class Bundle:
     nfs: Mapping[str, Any]
     site: Site
     out_frame: int
+    nf_link: int
 
 
 def open_bundle(folder: Path) -> Bundle:
@@ -50,13 +51,13 @@ def open_bundle(folder: Path) -> Bundle:
         agents=agents,
         nfs=nfs,
         site=_site(folder / "source" / "site.toml", [port.name for port in controller.traffic]),
-        out_frame=_out_frame(folder / "plan.json"),
+        **{name: _planned(folder / "plan.json", name) for name in ("out_frame", "nf_link")},
     )
 
 
-def _out_frame(path: Path) -> int:
+def _planned(path: Path, name: str) -> int:
     try:
-        return int(json.loads(path.read_bytes())["out_frame"]["value"])
+        return int(json.loads(path.read_bytes())[name]["value"])
     except (OSError, ValueError, KeyError, TypeError):
         raise DeployError(f"{path} is no plan", "Make the bundle anew with `polysome compile`.", code=2) from None
 

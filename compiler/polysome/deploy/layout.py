@@ -25,12 +25,13 @@ from polysome.deploy.messages import text
 from polysome.plan.site import CPU_INTERFACE
 
 PATIENCE = 60_000_000  # ns that a busy machine may leave a process out: no timeout of the switch is shorter
-JUMBO = 9000  # MTU of the links inside: no frame of the split protocol is longer
+JUMBO = 9000  # MTU of the links inside: no frame of the split protocol is longer, but for whole packets
 MANAGEMENT = ipaddress.ip_network("198.18.255.0/24")  # RFC 2544; for machines without an address of their own
 _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")  # and no PCI address
 SOCKET = "controller.sock"  # in the run folder
 MOST_SOCKET = 107  # bytes of the path of a Unix socket
 ETHERNET = 14
+TAG = 4
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class End:
     ip: str = ""
     quiet: bool = True
 
+    @property
+    def takes(self) -> int:
+        """Bytes of the longest frame that Linux lets in there: one tag may be in it."""
+        return ETHERNET + TAG + self.mtu
+
 
 @dataclass(frozen=True)
 class Cable:
@@ -53,6 +59,12 @@ class Cable:
     port: int
     switch: End
     other: End
+
+    @property
+    def too_long(self) -> int:
+        """Bytes of the longest frame that the switch sends, if the other end does not take it; else 0."""
+        sent = ETHERNET + self.switch.mtu
+        return sent if sent > self.other.takes else 0
 
 
 @dataclass(frozen=True)
@@ -168,8 +180,9 @@ def _cables(bundle: Bundle, where: dict[str, Machine], ports: dict[str, str]) ->
             yield Cable(name, port, end(port, bundle.out_frame - ETHERNET), other)
     for number, (nf, planned) in enumerate(zip(bundle.controller.nf_servers, site.nf_servers, strict=True)):
         interface = _interface(bundle.nfs[nf.name].interface)
-        other = End(where[nf.name].namespace, interface, JUMBO, mac(planned.mac or NF_MAC + number))
-        yield Cable(nf.name, nf.port, end(nf.port, JUMBO), other)
+        mtu = max(JUMBO, bundle.nf_link - ETHERNET)
+        other = End(where[nf.name].namespace, interface, mtu, mac(planned.mac or NF_MAC + number))
+        yield Cable(nf.name, nf.port, end(nf.port, mtu), other)
     for number, (server, lent) in enumerate(zip(bundle.controller.rdma_servers, site.rdma_servers, strict=True)):
         interface = _interface(bundle.agents[server.name].interface)
         ip = str(ipaddress.IPv4Address(lent.ip or SERVER_IP + number))

@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from polysome.ir.expressions import Node
+from polysome.ir.program import Program
+from polysome.ir.statements import Emit
 
 
 def walk(value: Any) -> Iterator[Node]:
@@ -23,6 +25,12 @@ def walk(value: Any) -> Iterator[Node]:
     elif is_dataclass(value) and not isinstance(value, type):
         for name in _parts(type(value)):
             yield from walk(getattr(value, name))
+
+
+def emits(program: Program) -> bool:
+    """Does the NF make packets itself?"""
+    bodies = (program.packet_handlers, program.timers, program.end_handlers)
+    return any(isinstance(node, Emit) for body in bodies for node in walk(body))
 
 
 @lru_cache(maxsize=256)

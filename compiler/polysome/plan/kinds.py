@@ -13,10 +13,13 @@ from polysome.analysis.relevance import members, passing
 from polysome.analysis.words import place
 from polysome.ir import program as ir
 from polysome.plan import frames
+from polysome.plan.branches import END, WHOLE, branches
+from polysome.plan.conditions import Box, Key
 from polysome.plan.model import Asked, Frames
 from polysome.plan.site import Site
 from polysome.plan.targets import Switch
 from polysome.plan.usual import growth, usual
+from polysome.plan.values import Range
 from polysome.plan.way import Condition, Step, Way
 from polysome.plan.ways import survey
 
@@ -56,7 +59,10 @@ def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
         depth=depth,
         mirror_length=mirror_length(chip, depth),
         least_length=way.least_length(program.parser),
-        asked=tuple(_asked(program.parser, step, c) for step in way.steps for c in step.conditions),
+        asked=(
+            *(_asked(program.parser, step, c) for step in way.steps for c in step.conditions),
+            *_ends(program.parser, way.steps[-1]),
+        ),
     )
 
 
@@ -68,6 +74,33 @@ def _asked(parser: ir.Parser, step: Step, condition: Condition) -> Asked:
         f"is {low}" if low == high else f"≥ {low}" if high == most else f"≤ {high}" if not low else f"{low} to {high}"
     )
     return Asked(f"{instance.name}.{field.name} {said}", "; ".join(condition.why))
+
+
+def _ends(parser: ir.Parser, last: Step) -> Iterator[Asked]:
+    """That no header follows: behind one that is not well formed the spec's parser ends too, but the switch does not
+    know that it is not."""
+    instance = parser.instances[last.instance]
+    follows: dict[tuple[str, ...], list[Box]] = {}
+    for branch in branches(parser, last.node, frozenset({END})):
+        box = tuple((key, found) for key, found in branch.box if not _sure(last, key, found))
+        if branch.target == WHOLE and box:
+            names = (instance.header.fields[key].name for key, _ in box if isinstance(key, int))
+            follows.setdefault(tuple(f"{instance.name}.{name}" for name in names), []).append(box)
+    for fields, boxes in follows.items():
+        values = [" with ".join(_values(found) for _, found in box) for box in sorted(set(boxes))]
+        what = f"{' with '.join(fields)} is none of {', '.join(values)}"
+        yield Asked(what, f"no header follows {instance.name}, not even one that is not well formed")
+
+
+def _sure(step: Step, key: Key, found: Range) -> bool:
+    """Is the key within that range in all packets of the way?"""
+    own = step.condition(key) if isinstance(key, int) else None
+    return own is not None and found[0] <= own.low and own.high <= found[1]
+
+
+def _values(found: Range) -> str:
+    low, high = found
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def mirror_length(chip: Switch, depth: int) -> int:

@@ -14,6 +14,7 @@ from polysome.plan.site import RdmaServer, Site
 from polysome.syntax.diagnostics import listed
 
 USUAL_MEAN = 1000  # bytes, where the spec has no `traffic { mean … }`
+REQUESTS = 2  # for a packet that is parked: WRITE and READ
 SHORTEST = 60  # of a frame on Ethernet, without FCS
 TRAFFIC_PORTS = "traffic ports"
 STANDBY = "standby NF server"
@@ -73,8 +74,9 @@ def links(
         made += [
             Link(name, way, number, capacity, server.name) for way, number in zip(("to", "from"), both, strict=True)
         ]
-    for memory in site.rdma_servers if parking is not None else ():
-        made += memory_links(site, memory, load, mixed.split.value)
+    for n, memory in enumerate(site.rdma_servers if parking is not None else ()):
+        assert parking is not None
+        made += memory_links(site, memory, load, _share(mixed.split.value, n, len(site.rdma_servers), parking))
     return made
 
 
@@ -153,11 +155,31 @@ def exits_of(program: ir.Program, port: int) -> frozenset[int]:
 # ---------------------------------------------------------------- RDMA servers
 
 
-def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: int) -> list[Link]:
-    """WRITE and READ one way, the response and some ACKs the other; and the payload: NICs limit it too."""
-    mean, servers = load.mean.value, len(site.rdma_servers)
-    share = ceil_div(parked, servers)
-    words = _packets(parked) + (f" / {servers}" if servers > 1 else "")
+def own_buckets(server: int, servers: int, pairs: int, buckets: int) -> int:
+    """How many of the buckets are a server's own, of `pairs` queue pairs each: buckets take queue pairs in turn."""
+    rounds, rest = divmod(buckets, pairs * servers)
+    return rounds * pairs + min(max(rest - server * pairs, 0), pairs)
+
+
+def _share(parked: int, server: int, servers: int, parking: Parking) -> Number:
+    """Packets per second that are parked on a server: as many as fall into its buckets, all of which are alike."""
+    buckets = parking.buckets.value
+    own = own_buckets(server, servers, parking.queue_pairs.value, buckets)
+    words = _packets(parked)
+    if own * servers != buckets:
+        words += f" × {own} / {buckets} of the buckets"
+    elif servers > 1:
+        words += f" / {servers}"
+    return Number(ceil_div(parked * own, buckets), "packets/s", words)
+
+
+def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: Number) -> list[Link]:
+    """WRITE and READ one way, the response and some ACKs the other; and the payload: NICs limit it too.
+
+    A response acknowledges its READ. As a queue pair's WRITEs and READs take turns, those that ask for an ACK may all
+    be WRITEs.
+    """
+    mean, share, words = load.mean.value, parked.value, parked.formula
     full = site.rate_to(server)
     capacity = Number(full, "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
     if server.link_rate == full:
@@ -170,11 +192,12 @@ def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: int) -> 
         "bit/s",
         f"{words} × (WRITE {write} + READ {frames.READ} + 2 × {gap} B) × 8",
     )
-    acks = ceil_div(share * (frames.ACK + gap) * 8, frames.ACK_EVERY)
+    acks = ceil_div(share * REQUESTS * (frames.ACK + gap) * 8, frames.ACK_EVERY)
+    some = f"{REQUESTS} × (ACK {frames.ACK} + {gap} B) / {frames.ACK_EVERY}"
     back = Number(
         share * (response + gap) * 8 + acks,
         "bit/s",
-        f"{words} × (response {response} + {gap} B + (ACK {frames.ACK} + {gap} B) / {frames.ACK_EVERY}) × 8",
+        f"{words} × (response {response} + {gap} B + {some}) × 8",
     )
     goodput = Number(server.nic.goodput_bps, "bit/s", "goodput_bps", (f"targets/{server.nic.name}",))
     name = f"RDMA server {server.name}"

@@ -241,10 +241,15 @@ def _slot_blocks(site: Site, slots: Number, cells: Number, split: Sequence[Frame
     )
 
 
+def bucket_count(pairs: int) -> int:
+    """Buckets for so many queue pairs."""
+    return min(MOST_BUCKETS, power_of_two(pairs * BUCKETS_EACH))
+
+
 def _buckets(site: Site, each: Number) -> Number:
     total = each.value * len(site.rdma_servers)
     return Number(
-        min(MOST_BUCKETS, power_of_two(total * BUCKETS_EACH)),
+        bucket_count(total),
         "buckets",
         f"power of two ≥ {BUCKETS_EACH} for each of {total} queue pairs, so that load moves in small parts",
     )

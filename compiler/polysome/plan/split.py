@@ -10,14 +10,16 @@ from dataclasses import replace
 
 from polysome.analysis.layout import WIRE, Carry
 from polysome.ir import program as ir
+from polysome.ir import types as t
+from polysome.ir.walk import emits, walk
 from polysome.plan import frames
 from polysome.plan.kinds import kinds
 from polysome.plan.limits import Limits
-from polysome.plan.load import TRAFFIC_PORTS, links, memory_links, traffic
+from polysome.plan.load import TRAFFIC_PORTS, links, memory_links, own_buckets, traffic
 from polysome.plan.mix import mix, on_nf_link
 from polysome.plan.model import USUAL, Frames, Link, Mix, Options, Parking, Plan, Traffic
 from polysome.plan.numbers import Number, binary, ceil_div, rate
-from polysome.plan.parking import park, window
+from polysome.plan.parking import bucket_count, park, window
 from polysome.plan.queues import queues
 from polysome.plan.site import Site, default_site
 from polysome.syntax.diagnostics import Report, listed
@@ -80,7 +82,7 @@ def fitting_site(
         site = replace(site, traffic_rate=_carried(site, needed))
         load = traffic(program, site)
     if rdma_servers is None:
-        memory = memory_links(site, site.rdma_servers[0], load, mix(site, load, found, between).split.value)
+        memory = memory_links(site, site.rdma_servers[0], load, mix(site, load, found, between).split)
         rdma_servers = max(2, *map(_servers_for, memory)) if split else 1
     fitting = default_site(program.ports, switch, rdma_servers)  # with many servers, ports are slower
     return replace(fitting, traffic_rate=min(fitting.traffic_rate, site.traffic_rate))
@@ -93,7 +95,11 @@ def _carried(site: Site, needed: int) -> int:
 
 
 def _servers_for(link: Link) -> int:
-    return ceil_div(link.load.value, link.capacity.value)
+    """So many that the one with most buckets carries what falls into them."""
+    count = max(1, ceil_div(link.load.value, link.capacity.value))
+    while link.load.value * own_buckets(0, count, 1, bucket_count(count)) > link.capacity.value * bucket_count(count):
+        count += 1
+    return count
 
 
 # ---------------------------------------------------------------- the machines
@@ -166,6 +172,12 @@ def _notes(
             f"packets of over {site.largest_frame - longest} B that get {longest} B of headers leave longer than the "
             f"{site.largest_frame} B that `mtu` of `[switch]` says of the ports: what finds no room is dropped there"
         )
+    if emits(program):
+        yield "packets that the NF makes itself, by `emit`, are not counted: nobody says how many there are"
+    if any(
+        isinstance(node, ir.Send) and isinstance(node.target.type, t.SetOf) for node in walk(program.packet_handlers)
+    ):
+        yield "packets that are sent to several ports are counted once on the way out: nobody says how many there are"
     full = next(link for link in loads if (link.name, link.direction) == (TRAFFIC_PORTS, "out"))
     if full.load.value > full.capacity.value:
         yield (

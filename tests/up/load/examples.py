@@ -21,9 +21,9 @@ BUILDING = 600.0  # s; on a small machine that does other things too
 VIP = "10.0.0.100"
 
 
-def bundle(spec: Path, site: Path, out: Path) -> Path:
+def bundle(spec: Path, site: Path, out: Path, *options: str) -> Path:
     """Proofs are tests/prove's business."""
-    done = polysome("compile", spec, "--site", site, "-o", out, "--no-proof")
+    done = polysome("compile", spec, "--site", site, "-o", out, "--no-proof", *options)
     assert done.returncode == 0, done.stderr
     return out
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.up.load.network import Network, end, run
+from tests.up.load.network import Network, run
 
 NGINX = """
 user root;
@@ -107,30 +106,3 @@ def wrk_result(text: str) -> Wrk:
     *failed, late = map(int, sockets.groups()) if sockets else (0, 0)
     seconds = float(longest[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}[longest[2]]
     return Wrk(int(found[0][1]), float(found[1][1]), sum(failed), late, int(bad[1]) if bad else 0, seconds, text)
-
-
-class Capture:
-    """The lengths of the frames on an interface, by tcpdump, from now on."""
-
-    def __init__(self, made: Network, namespace: str, interface: str, path: Path) -> None:
-        self._path = path
-        options = ("-i", interface, "-n", "-s", "64", "-U", "-w", path, "-B", "8192")
-        self._process = made.start(namespace, "tcpdump", *options, log=path.with_suffix(".log"))
-        self._wait()
-
-    def _wait(self) -> None:
-        deadline = time.monotonic() + 10
-        while "listening on" not in self._path.with_suffix(".log").read_text():
-            assert time.monotonic() < deadline and self._process.poll() is None, "tcpdump did not start"
-            time.sleep(0.02)
-
-    def lengths(self) -> list[int]:
-        """Ends the capture."""
-        end(self._process)
-        data, at, found = self._path.read_bytes(), 24, []  # after the file's header
-        order = "little" if data[:4] == b"\xd4\xc3\xb2\xa1" else "big"
-        while at + 16 <= len(data):
-            kept, length = (int.from_bytes(data[at + n : at + n + 4], order) for n in (8, 12))  # type: ignore[arg-type]
-            found.append(length)
-            at += 16 + kept
-        return found

@@ -16,7 +16,7 @@ from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.reads import Leaf, bits_load, field_name, leaf_name, leaf_type
 from polysome.backends.nf_cpp.shape_code import has_function
 from polysome.ir import program as ir
-from polysome.ir.walk import walk
+from polysome.ir.walk import emits
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
         f"static constexpr size_t most_fields = {max([c.fields_size for c in known], default=0)};",
         f"static constexpr size_t most_edits = {max([c.edits_size for c in known], default=0)};",
         "/// May it make packets itself?",
-        f"static constexpr bool emits = {str(_emits(shared.program)).lower()};",
+        f"static constexpr bool emits = {str(emits(shared.program)).lower()};",
         *_frame_class(shared, known),
         *_write_all_fields(known),
         *_parse_fields(families),
@@ -75,11 +75,6 @@ def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
         *_write_edits(shared, families),
         "",
     ]
-
-
-def _emits(program: ir.Program) -> bool:
-    bodies = (program.packet_handlers, program.timers, program.end_handlers)
-    return any(isinstance(node, ir.Emit) for part in bodies for node in walk(part))
 
 
 def _frame_class(shared: Shared, known: tuple[ClassLayout, ...]) -> list[str]:
