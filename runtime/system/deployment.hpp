@@ -52,7 +52,7 @@ class P4Tables final : public SplitTables {
         fill_floods();
         fill_servers();
         fill_buckets();
-        if (deployment_.fallback_rate != 0) {
+        if (deployment_.fallback_rate != 0 && !config_.queue_pairs.empty()) {
             const uint64_t rate = 8 * deployment_.fallback_rate, burst = deployment_.fallback_burst;
             driver_.set_meter("Ingress.fallback", 0, {.cir = rate, .cbs = burst, .pir = rate, .pbs = burst});
         }
@@ -160,6 +160,7 @@ class P4Tables final : public SplitTables {
     }
 
     void fill_servers() {
+        if (config_.queue_pairs.empty()) return;
         for (const ServerConfig& server : config_.servers) {
             driver_.add_entry("Egress.servers", keys({server.cable.port}), "server",
                               params({number_of(server.nic.mac), server.nic.ip, server.nic.rkey}));

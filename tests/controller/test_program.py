@@ -36,8 +36,16 @@ def p4() -> Program:
 def test_all_tables_are_filled(p4: Program) -> None:
     """Every table that the program does not fill itself has an entry above, and is cleared."""
     filled = {put.table for put in PUTS}
-    assert filled == set(names.TABLES)
+    assert filled == {*names.TABLES, *names.PARKING_TABLES}
     assert filled == {table.name for table in p4.tables.values() if not table.entries and not table.fixed}
+
+
+def test_what_parks_nothing_has_no_tables_for_it() -> None:
+    """The controller leaves alone what a program lacks whose packets all go whole, and clears the rest."""
+    unsplit = load("bridge.p4", text("bridge"), TOFINO)
+    assert {table.name for table in unsplit.tables.values() if not table.fixed} == set(names.TABLES)
+    assert not unsplit.registers
+    assert not unsplit.meters
 
 
 @pytest.mark.parametrize("put", PUTS, ids=lambda put: f"{put.table} {put.action}")

@@ -138,7 +138,7 @@ class Controller:
 
     async def _look_at_pairs(self) -> None:
         """A queue pair that the switch has taken down is restored."""
-        if not self._switch.boot:
+        if not self._switch.boot or not self._context.layout.server_of:
             return
         run, rounds = self._switch.boot, [server.rounds for server in self._servers]
         values = await self._switch.driver.read_register(program.PRIMARIES, 0, len(self._context.layout.server_of))

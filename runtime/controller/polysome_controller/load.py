@@ -87,6 +87,9 @@ class LoadMonitor:
         self.reading = await driver.read_ports()
         taken, requests = time.monotonic(), []
         for server in self._servers:
+            if not self._context.layout.server_of:
+                requests.append(0)
+                continue
             count = await driver.read_counters(program.REQUESTS, server.config.port, 1)
             requests.append(count.bytes[0] + program.REQUEST_EXTRA * count.packets[0])
         return Sample(taken, run, {p.port: p for p in self.reading.ports}, tuple(requests))

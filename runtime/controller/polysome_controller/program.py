@@ -12,9 +12,11 @@ PRIMARIES = "Ingress.primaries"
 INGRESS_EVENTS, EGRESS_EVENTS = "Ingress.events", "Egress.events"
 REQUESTS = "Egress.requests"  # by switch port
 FALLBACK = "Ingress.fallback"
-TABLES = (
-    *("Ingress.buckets", "Ingress.answers", "Ingress.servers", "Ingress.nf_links", "Ingress.verdicts"),
-    *("Ingress.stations", "Ingress.floods", "Egress.nf_stations", "Egress.servers", "Egress.queue_pairs"),
+TABLES = ("Ingress.nf_links", "Ingress.verdicts", "Ingress.stations", "Ingress.floods", "Egress.nf_stations")
+# Only in programs that park packets, as are all registers, the meter and the requests' counter.
+PARKING_TABLES = (
+    *("Ingress.buckets", "Ingress.answers", "Ingress.servers"),
+    *("Egress.servers", "Egress.queue_pairs"),
 )
 # Ingress events that only an attacker makes, or a fault of some part.
 FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated_edits", "old_edits", "no_port")

@@ -39,6 +39,7 @@ class Tables:
         self._layout = layout
         self._server_ports = [server.port for server in config.rdma_servers]
         self._proves = bool(config.bring_up.probes)
+        self._parks = bool(layout.server_of)
 
     def everything(self, active_nf: int, buckets: Iterable[tuple[int, Bucket]], fallback: int) -> list[Update]:
         """For a switch of which nothing is known: no queue pair is up, and no other entry is left."""
@@ -46,6 +47,7 @@ class Tables:
         for pair in range(len(self._layout.server_of)):
             updates += program.up(pair, False)
         updates += [Clear(table) for table in program.TABLES]
+        updates += [Clear(table) for table in program.PARKING_TABLES if self._parks]
         updates += [self.buffer(), *self.ports()]
         updates += self._mirrors() + self._verdicts()
         updates += [program.station(mac_number(s.mac), s.port) for s in self._config.stations]
@@ -71,8 +73,8 @@ class Tables:
         ]
 
     def meter(self, rate: int) -> list[Update]:
-        """Whole packets that find no queue pair; no rate, no limit."""
-        if not rate:
+        """Whole packets that find no queue pair, where there are any; no rate, no limit."""
+        if not rate or not self._parks:
             return []
         return [SetMeter(program.FALLBACK, 0, rate, self._config.fallback_burst)]
 
