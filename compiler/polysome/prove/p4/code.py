@@ -21,16 +21,18 @@ class Code:
 
 def code(program: pr.Program, gress: pr.Gress) -> Code:
     """O(size of the gress) the first time."""
-    found = _CODES.get(id(gress))
+    key = (id(program), id(gress))
+    found = _CODES.get(key)
     if found is None:
         parser = _number((program.arch, gress.name, told(gress.parser)))
         body = (*gress.control, *gress.deparser)
         rest = (program.arch, gress.name, told(gress.control), told(gress.deparser), told(_named(program, body)))
-        found = _CODES[id(gress)] = (gress, Code(parser, _number(rest)))
-    return found[1]
+        found = _CODES[key] = (program, gress, Code(parser, _number(rest)))
+    return found[2]
 
 
-_CODES: dict[int, tuple[pr.Gress, Code]] = {}  # with the gress: its number is its own while it lives
+# With both, whose numbers are their own while they live. A gress may stand in several programs: its actions do not.
+_CODES: dict[tuple[int, int], tuple[pr.Program, pr.Gress, Code]] = {}
 
 
 def _named(program: pr.Program, body: Iterable[pr.Stmt]) -> tuple[object, ...]:

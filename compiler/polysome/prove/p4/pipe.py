@@ -154,18 +154,20 @@ def _drops(store: Store) -> Value:
 
 def reads_error(program: pr.Program, gress: pr.Gress) -> bool:
     """Frames with a parser error go on only if the program looks at it."""
-    found = _READS_ERROR.get(id(gress))
+    key = (id(program), id(gress))
+    found = _READS_ERROR.get(key)
     if found is None:
         reads = any(
             isinstance(e, pr.Place) and e.key == ("prsr", "parser_err")
             for s in statements(program, (*gress.control, *gress.deparser))
             for e in expressions(program, s)
         )
-        found = _READS_ERROR[id(gress)] = (gress, reads)
-    return found[1]
+        found = _READS_ERROR[key] = (program, gress, reads)
+    return found[2]
 
 
-_READS_ERROR: dict[int, tuple[pr.Gress, bool]] = {}  # with the gress: its number is its own while it lives
+# With both, whose numbers are their own while they live.
+_READS_ERROR: dict[tuple[int, int], tuple[pr.Program, pr.Gress, bool]] = {}
 
 
 def behind(window: Window, emitted: tuple[Term, ...], consumed: int) -> Window:
