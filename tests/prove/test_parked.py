@@ -165,6 +165,7 @@ FAULTS = {
     "responses of any length": ([("md.beyond[15:2] == 0", "md.beyond[15:3] == 0")], "merge", "another length"),
     "responses that are too short": ([("md.overhead = 53;", "md.overhead = 51;")], "merge", "another length"),
     "responses that never leave": ([("md.taken == 1 &&", "md.taken == 2 &&")], "merge", "leaves"),
+    "responses with trailers": ([("md.beyond[15:2] == 0", "md.beyond[14:1] == 0")], "merge", "of a trailer leaves"),
     "the verdict of another frame": (
         [("value = hdr.tag_end.port;", "value = hdr.tag_end.length;")],
         "merge",

@@ -9,10 +9,12 @@ class 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from polysome import smt
 from polysome.analysis.layout import ClassLayout
 from polysome.p4.limits import ChipLimits
+from polysome.plan.frames import MOST_PAD
 from polysome.prove.answers import EDITS, SEQ, Waiting, edited, reads
 from polysome.prove.literals import contradict, literals
 from polysome.prove.ones import again
@@ -31,6 +33,7 @@ from polysome.prove.window import LENGTH, Term
 
 ICRC = 4
 MOST_BEHIND = 3 + ICRC  # behind what the network header claims: of a trailer, and the ICRC
+HELD = smt.ZeroExt(PLACE - LENGTH, smt.BitVec("held.length", LENGTH))
 SLOT_OF = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
 
 
@@ -80,8 +83,7 @@ class _Sizes:
     def wanted(self, parsed: Parsed) -> tuple[Term, ...]:
         if parsed.claimed is None:
             return (smt.BoolVal(False),)
-        held = smt.ZeroExt(PLACE - LENGTH, smt.BitVec("held.length", LENGTH))
-        return smt.UGE(held, parsed.claimed + ICRC), smt.ULE(held, parsed.claimed + MOST_BEHIND)
+        return smt.UGE(HELD, parsed.claimed + ICRC), smt.ULE(HELD, parsed.claimed + MOST_BEHIND)
 
     def proves(self, back: Merged, parsed: Parsed) -> bool:
         """False: not without what else is known of the packet."""
@@ -110,6 +112,13 @@ def conjuncts(conditions: Iterable[Term]) -> Iterator[Term]:
             yield condition
 
 
+def _odd(pad: Pad) -> list[int]:
+    """How many bytes of its trailer a packet behind such a pad may bring, the least and the most: a READ counts on the
+    pad that a frame without a trailer has, and that of the WRITE is so much shorter."""
+    most = min(MOST_BEHIND - ICRC, MOST_PAD - len(pad))
+    return sorted({max(0, MOST_PAD - 3 - len(pad)), most})
+
+
 class _Merge:
     """The obligations of one path that parks packets."""
 
@@ -132,11 +141,18 @@ class _Merge:
                 if result.status != Status.proved:
                     return result
         for state, pad in turn:
-            both = ((a.conditions, b.conditions) for a, b in possible if a is state and b.pad == pad)
-            if not any(isinstance(self.facts.against((*a, *b)), smt.Model) for a, b in both):
-                why = f"no response with {len(pad)} bytes of pad leaves"
-                return Result("merge", subject, Status.refuted, why, self._witness())
+            there = [(*a.conditions, *b.conditions) for a, b in possible if a is state and b.pad == pad]
+            for odd in _odd(pad):
+                if not any(isinstance(self.facts.against(c), smt.Model) for c in self._with_trailer(there, odd)):
+                    why = f"no response with a pad of {len(pad)} B and {odd} B of a trailer leaves"
+                    return Result("merge", subject, Status.refuted, why, self._witness())
         return Result("merge", subject, Status.proved)
+
+    def _with_trailer(self, there: list[tuple[Term, ...]], odd: int) -> Iterator[tuple[Term, ...]]:
+        """The conditions of responses that hold the packet, and so many bytes of its trailer."""
+        for conditions, (parsed, _) in product(there, self.parsed):
+            if parsed.claimed is not None:
+                yield (*conditions, *parsed.conditions, parsed.claimed + (ICRC + odd) == HELD)
 
     def _witness(self) -> bytes | None:
         model = self.facts.against(())
