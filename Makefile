@@ -99,7 +99,7 @@ campaign: $(READY) ## Test every example for a minute, with coverage of its line
 	    $(BIN)/polysome test "$$spec" --coverage --seconds 60 | tail -3 && \
 	    $(BIN)/polysome test "$$spec" --coverage --engine system --seconds 60 | head -7 || exit 1; \
 	done
-	@POLYSOME_ALL_DEPLOYMENTS=1 $(BIN)/python -m pytest -q tests/up/test_what_links_carry.py
+	@POLYSOME_ALL_DEPLOYMENTS=1 $(BIN)/python -m pytest -q tests/up/test_as_planned.py
 
 .PHONY: proofs
 proofs: $(READY) ## Prove the switch's program of every example, for every chip and everything that may be carried

@@ -1,6 +1,6 @@
 """What the links of a running system carry is what plans are summed up from: the frames of each class, and requests.
 
-`tests/plan/test_by_hand.py` sums plans up from the same sizes; `tests/up/test_what_links_carry.py` asks the same of
+`tests/plan/test_by_hand.py` sums plans up from the same sizes; `tests/up/test_as_planned.py` asks the same of
 deployments.
 """
 
