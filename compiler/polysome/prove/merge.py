@@ -55,9 +55,12 @@ def merge(seen: Traffic) -> Iterator[Result]:
             yield Result("merge", subject, Status.undecided, str(error))
         else:
             own = sorted(pads[id(path)])
-            # What stands before a packet has nothing to do with it, so it is enough that each pad has its turn.
-            turn = [(states[0], pad) for pad in (own if not n else own[n % len(own) :][:1] if own else [])]
-            turn += [(state, pad) for state in states[1:] for pad in distinct[:1] if not n and pad in own]
+            # What stands before and behind a packet has nothing to do with it: it is enough that each has its turn.
+            if n:
+                turn: list[Turn] = [(states[0], pad, None) for pad in (own[n % len(own) :][:1] if own else [])]
+            else:
+                turn = [(states[0], pad, odd) for pad in own for odd in _odd(pad)]
+                turn += [(state, pad, None) for state in states[1:] for pad in distinct[:1] if pad in own]
             yield _Merge(seen, of[0], outcomes, sizes).result(turn, [(s, b) for s, b in back if b.pad in own])
 
 
@@ -112,6 +115,10 @@ def conjuncts(conditions: Iterable[Term]) -> Iterator[Term]:
             yield condition
 
 
+# A state, a pad, and how many bytes of a trailer (None: any): of a response that must leave.
+Turn = tuple[Waiting, Pad, int | None]
+
+
 def _odd(pad: Pad) -> list[int]:
     """How many bytes of its trailer a packet behind such a pad may bring, the least and the most: a READ counts on the
     pad that a frame without a trailer has, and that of the WRITE is so much shorter."""
@@ -131,7 +138,7 @@ class _Merge:
         self.parsed = [(p, list(leaves(p, edits))) for p in parsed]
         self.same: set[tuple[object, ...]] = set()  # headers that are known to be what the reference says
 
-    def result(self, turn: list[tuple[Waiting, Pad]], found: list[tuple[Waiting, Merged]]) -> Result:
+    def result(self, turn: list[Turn], found: list[tuple[Waiting, Merged]]) -> Result:
         subject, said = str(self.path), literals(self.path.conditions)
         if self.layout is None:
             return Result("merge", subject, Status.refuted, "its frame to the NF names no class that the NF knows")
@@ -140,12 +147,13 @@ class _Merge:
             for result in self._compared(state, back):
                 if result.status != Status.proved:
                     return result
-        for state, pad in turn:
+        for state, pad, odd in turn:
             there = [(*a.conditions, *b.conditions) for a, b in possible if a is state and b.pad == pad]
-            for odd in _odd(pad):
-                if not any(isinstance(self.facts.against(c), smt.Model) for c in self._with_trailer(there, odd)):
-                    why = f"no response with a pad of {len(pad)} B and {odd} B of a trailer leaves"
-                    return Result("merge", subject, Status.refuted, why, self._witness())
+            some = there if odd is None else self._with_trailer(there, odd)
+            if not any(isinstance(self.facts.against(conditions), smt.Model) for conditions in some):
+                behind = "" if odd is None else f" and {odd} B of a trailer"
+                why = f"no response with a pad of {len(pad)} B{behind} leaves"
+                return Result("merge", subject, Status.refuted, why, self._witness())
         return Result("merge", subject, Status.proved)
 
     def _with_trailer(self, there: list[tuple[Term, ...]], odd: int) -> Iterator[tuple[Term, ...]]:
