@@ -52,7 +52,7 @@ class P4Tables final : public SplitTables {
         fill_floods();
         fill_servers();
         fill_buckets();
-        if (deployment_.fallback_rate != 0 && !config_.queue_pairs.empty()) {
+        if (deployment_.fallback_rate != 0) {
             const uint64_t rate = 8 * deployment_.fallback_rate, burst = deployment_.fallback_burst;
             driver_.set_meter("Ingress.fallback", 0, {.cir = rate, .cbs = burst, .pir = rate, .pbs = burst});
         }

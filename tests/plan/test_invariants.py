@@ -51,9 +51,9 @@ def check(made: Plan, site: Site, declared: bool) -> None:
     assert over <= (set() if declared else {("traffic ports", "out")})
     assert bool(over) == any("on the way out" in note for note in made.notes)
     assert all(made.nf_link.value <= server.largest_frame for server in site.nf_servers)
-    assert made.whole_rate.value >= 0 and made.cores.value >= 1
+    assert made.cores.value >= 1
     p = made.parking
-    assert (p is not None) == bool(made.split)
+    assert (p is not None) == bool(made.split) == (made.whole_rate is not None)
     if p is None:
         return
     assert all(power(n.value) for n in (p.cell, p.path_mtu, p.cells, p.slots, p.queue_pairs, p.buckets, p.tries))

@@ -111,7 +111,8 @@ def _sizes(plan: Plan) -> list[str]:
 
 def _servers(plan: Plan) -> list[str]:
     by = f"; {', '.join(plan.standby)} {'stands' if len(plan.standby) == 1 else 'stand'} by" if plan.standby else ""
-    rows = [("cores in use", plan.cores), ("longest frame", plan.nf_link), ("whole fallback", plan.whole_rate)]
+    rows = [("cores in use", plan.cores), ("longest frame", plan.nf_link)]
+    rows += [("whole fallback", plan.whole_rate)] if plan.whole_rate is not None else []
     leaves = _numbers("traffic ports", [("longest frame", plan.out_frame)])
     return [*_numbers(f"NF server {plan.nf_server}{by}", rows), "", *leaves]
 

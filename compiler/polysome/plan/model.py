@@ -157,7 +157,7 @@ class Plan:
     the longest that leaves by a traffic port.
 
     `nf_server` has all the traffic, on `cores`; those of `standby` get it all when it is down. `whole_rate`: what whole
-    fallback may take of the NF link, in bit/s of packets.
+    fallback may take of the NF link, in bit/s of packets; None where none is parked.
     """
 
     nf: str
@@ -174,7 +174,7 @@ class Plan:
     cores: Number
     nf_link: Number
     out_frame: Number
-    whole_rate: Number
+    whole_rate: Number | None
     links: tuple[Link, ...]
     notes: tuple[str, ...]
 

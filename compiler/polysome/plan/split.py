@@ -56,7 +56,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
         cores=_cores(load),
         nf_link=nf_link,
         out_frame=_out_frame(site, grows, parking),
-        whole_rate=_whole_rate(site, load, loads),
+        whole_rate=_whole_rate(site, load, loads) if parking is not None else None,
         links=tuple(loads),
         notes=tuple(_notes(program, site, load, found, mixed, parking, loads)),
     )

@@ -32,7 +32,7 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
             ("cores in use", plan.cores),
             ("longest frame to the NF", plan.nf_link),
             ("longest frame that leaves", plan.out_frame),
-            ("whole packets that find no queue pair", plan.whole_rate),
+            *([("whole packets that find no queue pair", plan.whole_rate)] if plan.whole_rate is not None else []),
         ],
         "regions": plan.parking.regions if plan.parking is not None else (),
         "links": [_bar(link) for link in plan.links],

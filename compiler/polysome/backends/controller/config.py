@@ -53,7 +53,7 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "verdicts": port_sets(design.program),
         "ingress_events": list(INGRESS_EVENTS),
         "egress_events": list(EGRESS_EVENTS),
-        "fallback_rate": design.plan.whole_rate.value,
+        "fallback_rate": design.fallback_rate,
         "fallback_burst": FALLBACK_BURST,
         "sweep": 0 if parking is None else parking.sweep.value * len(design.queue_pairs),
         "queue_cell": site.switch.cell_bytes,

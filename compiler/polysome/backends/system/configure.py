@@ -71,7 +71,7 @@ def configure(design: Design, run: Run) -> abi.System:
         depth_count=len(depths),
         verdicts=abi.halfwords(verdicts),
         verdict_count=len(verdicts),
-        fallback_rate=design.plan.whole_rate.value // 8,
+        fallback_rate=design.fallback_rate // 8,
         fallback_burst=FALLBACK_BURST,
         faults=abi.array(abi.Fault, [_fault(fault) for fault in run.faults]),
         fault_count=len(run.faults),

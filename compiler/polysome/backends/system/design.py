@@ -63,6 +63,11 @@ class Design:
             return ()
         return tuple(i for i, region in enumerate(parking.regions) for _ in range(region.count))
 
+    @property
+    def fallback_rate(self) -> int:
+        """Of packets that find no queue pair, bit/s; 0 where there are none."""
+        return 0 if self.plan.whole_rate is None else self.plan.whole_rate.value
+
     def server_mac(self, number: int) -> int:
         return self.site.rdma_servers[number].mac or SERVER_MAC + number
 

@@ -252,7 +252,7 @@ def header_bytes(of: Emitted, store: Store) -> tuple[Term, ...]:
     assert isinstance(of.header.type, Composite)
     if (extracted := _place_of(of.values)) is not None:
         return store.reader.octets(extracted, of.header.type.width // 8)
-    key = (store.name, of.header.key, *map(id, of.values))
+    key = (store.name, of.header.key, id(of.header.type), *map(id, of.values))
     known = store.reader.emitted.get(key)
     if known is None:
         known = store.reader.emitted[key] = (of, _header_bytes(of, of.header.type, store))

@@ -73,15 +73,14 @@ def passes(
     assumptions: Iterable[Term] = (),
 ) -> tuple[Passed, ...]:
     """All ways that a frame takes through the gress; parameters as those of `parser.paths`."""
-    onward = Onward(program, gress, assumptions=assumptions)
+    facts = tuple(assumptions)
 
     def find() -> tuple[Passed, ...]:
-        walked = paths(
-            program, gress, window, name=name, given=given, metadata=metadata, assumptions=onward.assumptions
-        )
+        onward = Onward(program, gress, assumptions=facts)
+        walked = paths(program, gress, window, name=name, given=given, metadata=metadata, assumptions=facts)
         return tuple(passed for path in walked for passed in onward.of(path))
 
-    return _PASSES.get((code(program, gress), window, name, given or {}, metadata, onward.assumptions), find)
+    return _PASSES.get((code(program, gress), window, name, given or {}, metadata, facts), find)
 
 
 _PASSES: Once[tuple[Passed, ...]] = Once()

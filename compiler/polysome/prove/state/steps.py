@@ -238,7 +238,7 @@ def identity(step: Step) -> object:
     """Equal for steps that are the same."""
     parts: list[Value] = [step.seq, step.now]
     for a in step.accesses.values():
-        parts += [a.index, *a.old.values(), *a.new.values(), a.result]
+        parts += [a.index, *a.old.values(), *a.new.values(), a.result, *a.wrapped.values(), a.wrapped_result]
     told = tuple(p.get_id() if isinstance(p, smt.Term) else p for p in parts)
     return step.role, step.does, tuple(step.accesses), frozenset(c.get_id() for c in step.conditions), told
 
