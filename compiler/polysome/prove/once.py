@@ -11,8 +11,12 @@ from polysome.prove.window import Window
 T = TypeVar("T")
 
 
+MOST = 4096  # about as many as twenty programs have
+
+
 class Once(Generic[T]):
-    """Found values. What they were found for is kept: no other term gets the number of one of its terms."""
+    """Found values, the last `MOST`. What they were found for is kept with them: no other term gets the number of one
+    of its terms."""
 
     def __init__(self) -> None:
         self._found: dict[Hashable, tuple[object, T]] = {}
@@ -21,7 +25,10 @@ class Once(Generic[T]):
         key = key_of(of)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = (of, find())
+            found = (of, find())
+            if len(self._found) >= MOST:
+                del self._found[next(iter(self._found))]
+            self._found[key] = found
         return found[1]
 
 
