@@ -78,6 +78,8 @@ class P4Tables final : public SplitTables {
         }
         driver_.write_register("Egress.psns", qp, entry.numbers.psn);
         driver_.write_register("Ingress.acknowledged", qp, entry.numbers.psn);
+        driver_.write_register("Ingress.epochs", qp, 0);
+        driver_.write_register("Egress.epochs", qp, 0);
     }
 
     void clear_history(size_t qp) override {

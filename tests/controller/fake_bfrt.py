@@ -55,8 +55,8 @@ FIXED: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     ),
 }
 REGISTERS = {
-    **{f"Ingress.{name}": ("f1",) for name in ("primaries", "backups", "acknowledged", "silence")},
-    "Egress.psns": ("f1",),
+    **{f"Ingress.{name}": ("f1",) for name in ("primaries", "backups", "acknowledged", "silence", "epochs")},
+    **{f"Egress.{name}": ("f1",) for name in ("psns", "epochs")},
     "Ingress.reads": ("count", "rests"),
 }
 # Tables of the traffic manager, of which every entry is there: keys, whether they are asked by pipe, and the data as

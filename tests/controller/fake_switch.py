@@ -19,6 +19,8 @@ REGISTERS = {
     "Ingress.reads": ("count", "rests"),
     "Ingress.silence": ("",),
     "Ingress.acknowledged": ("",),
+    "Ingress.epochs": ("",),
+    "Egress.epochs": ("",),
     "Egress.psns": ("",),
 }
 ACTIONS = {

@@ -15,6 +15,9 @@ NAME = "load_balancer"
 ACK = "            } else if (md.kind == KIND_ACK) {\n                next_psn();\n"
 MORE_PSN = "psn = value;\n            value = value + 1;"
 RESYNC = "        hdr.bridge.copy = COPY_RESYNC;\n        ig_tm_md.ucast_egress_port = port;\n"
+GIVE_UP = "give_up = {\n        void apply(inout reads_t value) {\n            value.count = 0;"
+GIVES_UP = "            (KIND_SEQUENCE_NAK): all_given_up();\n"
+BEGINS = "            (KIND_SEQUENCE_NAK): begins_anew();\n"
 BACKUP_DOWN = "                backup_down.execute(hdr.bridge.queue_pair[7:0]);\n"
 # Each fault with the words of what it breaks.
 SLOTS = {
@@ -39,10 +42,18 @@ SLOTS = {
 PAIRS = {
     "one READ too many": (("value.count < MOST_READS", "value.count <= MOST_READS"), "one too many"),
     "a response is no end of a rest": (
-        ("            value.rests = 0;\n        }\n    };\n    // What", "        }\n    };\n    // What"),
+        ("            value.rests = 0;\n        }\n    };\n    // Behind", "        }\n    };\n    // Behind"),
         "at rest that is not",
     ),
     "READs are counted for ever": (("                value.rests = value.rests + 1;", ""), "counted for ever"),
+    "READs that a NAK gave up are counted": ((GIVES_UP, ""), "counted as one"),
+    "one READ is counted behind a NAK": ((GIVE_UP, GIVE_UP.replace("0;", "1;")), "a NAK gave up"),
+    "an acknowledgement gives READs up": (("(KIND_SWEEP): goes_on", "(KIND_ACK): begins_anew"), "up that are answered"),
+    "a NAK begins no epoch": ((BEGINS, ""), "given up"),
+    "egress does not hear of a new epoch": (("            (COPY_RESYNC): epoch_begins();\n", ""), "let out"),
+    "READs of any epoch are let out": (("(md.given_up == 1)", "(md.given_up == 2)"), "given up is let out"),
+    "edits do not know their epoch": (("            (KIND_EDITS): goes_on();\n", ""), "given up"),
+    "a look that resynchronises knows no epoch": (("            (KIND_SWEEP): goes_on();\n", ""), "egress"),
     "silence begins too late": (("0) {\n                value = 1;", "0) {\n                value = 2;"), "looks"),
     "an acknowledgement is not heard": (("            (KIND_ACK): has_answered();\n", ""), "is not heard"),
     "a PSN is left out": ((MORE_PSN, MORE_PSN.replace("+ 1", "+ 2")), "PSN"),

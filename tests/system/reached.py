@@ -107,6 +107,7 @@ def _troubles() -> Iterator[tuple[tuple[Frame, ...], str, dict[str, object]]]:
     honest = traffic(spec, 1000, 7)
     yield honest, "", {"registers": {"Ingress.counter": LAST_SEQ - 100}}
     yield honest, HARSH, {}
+    yield honest, "", {"registers": {"Egress.epochs": 1}}
     down = tuple((port, time + LATER, data) for port, time, data in traffic(spec, 1000, 8, gap=300))
     yield joined(honest, down), "servers:dead@500us..", {"fallback_rate": 100_000_000}
     stuck = ",".join(f"stuck@{n}000us..{n}500us" for n in range(1, 6))

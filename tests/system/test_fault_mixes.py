@@ -95,8 +95,8 @@ def test_losses_are_bounded(kind: str) -> None:
     own = outcome.losses("lost", "fcs error")
     others = len(outcome.lost) - own
     hurt = incidents(outcome, "server")
-    # Behind one frame: those of a round trip; a READ that is not answered holds one of 16 places until three looks saw
-    # the queue pair at rest. A NAK that goes astray costs silence instead, until the second sweep after it.
+    # Behind one frame: those of a round trip; a READ whose response is lost holds one of 16 places until three looks
+    # see the queue pair at rest. A NAK that goes astray costs silence instead, until the second sweep after it.
     rest = 3 * design.plan.parking.silence.value // LOOKS
     behind = design.site.rdma_servers[0].nic.read_ns // GAP + 2 + rest // GAP // 16
     silences = outcome.events["resync"] - sum(n for name, n in outcome.counters.items() if name.endswith("nak frames"))

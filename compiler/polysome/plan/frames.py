@@ -10,7 +10,7 @@ MOST_PAD = 7
 MOST_SUFFIX = 3 + ICRC  # behind a parked packet that leaves: the odd bytes of its trailer, and the response's ICRC
 ACK_EVERY = 32  # of a queue pair's requests, one asks for an acknowledgement (rule 4); a power of two
 GAP = 24  # of the wire beside each frame: check sequence 4, preamble 8, gap 12
-BRIDGE = 13  # before each copy to egress: copy 1, way 1, queue pair 2, seq 4, length 2, port 1, class 1, color 1
+BRIDGE = 13  # before each copy to egress: copy 1, way 1, queue pair 2, seq 4, length 2, port 1, class 1, mark 1
 
 _ROCE = ETHERNET + IPV4 + UDP + BTH + ICRC
 READ = _ROCE + RETH

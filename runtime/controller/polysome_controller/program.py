@@ -24,7 +24,7 @@ FORGED = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "repeated
 # acknowledgements and sweeps too.
 LOST = (
     *(f"ingress.{name}" for name in (*FORGED, "unknown_station", "edits_given_up", "foreign_cell")),
-    *(f"egress.{name}" for name in ("short", "long", "too_many")),
+    *(f"egress.{name}" for name in ("short", "long", "too_many", "given_up")),
 )
 ENDED = "dropped by the program"
 
@@ -107,5 +107,9 @@ def no_history(pair: int) -> list[Update]:
 
 
 def next_psn(pair: int, psn: int) -> list[Update]:
-    """The next request has this number, and the one before it counts as the last acknowledged."""
-    return [SetRegister("Egress.psns", pair, psn), SetRegister("Ingress.acknowledged", pair, psn)]
+    """The next request has this number, and the one before it counts as the last acknowledged.
+
+    The epochs of its READs begin anew with that: behind the new number, so that no NAK to the old one ends one between.
+    """
+    numbers = [SetRegister("Egress.psns", pair, psn), SetRegister("Ingress.acknowledged", pair, psn)]
+    return [*numbers, SetRegister("Ingress.epochs", pair, 0), SetRegister("Egress.epochs", pair, 0)]

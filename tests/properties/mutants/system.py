@@ -38,7 +38,7 @@ EGRESS = of(
     ("1 the pad is not counted", Kind.arithmetic, f"{EXAMPLE}[load_balancer]", "md.size = md.total + md.pad;", "md.size = md.total;"),
     ("3 one PSN too far after a NAK", Kind.boundary, NAK, "value = hdr.bridge.seq;", "value = hdr.bridge.seq + 1;"),
     ("3 a frame that is not written takes a PSN", Kind.order, f"{ATTACKS}test_lengths_that_make_no_sense[0]", "                drop(EVENT_LONG);", "                md.psn = next_psn.execute(hdr.bridge.queue_pair[{{ plan.queue_pair_bits - 1 }}:0]);\n                drop(EVENT_LONG);"),
-    ("5 whole packets whatever the meter says", Kind.rate, f"{FAULTS}test_packets_go_whole_while_no_queue_pair_is_up_and_are_parked_again_after", "if (hdr.bridge.color == MeterColor_t.RED) {", "if (hdr.bridge.color == MeterColor_t.YELLOW) {"),
+    ("5 whole packets whatever the meter says", Kind.rate, f"{FAULTS}test_packets_go_whole_while_no_queue_pair_is_up_and_are_parked_again_after", "if (hdr.bridge.mark == MeterColor_t.RED) {", "if (hdr.bridge.mark == MeterColor_t.YELLOW) {"),
     ("7 two cells", Kind.key, ROUND, 'hdr.bridge.seq & {{ "0x%08x" % (plan.cells - 1) }};', "hdr.bridge.seq & 1;"),
     ("10 long frames count as short", Kind.accounting, f"{ATTACKS}test_trailers_of_any_length[4000]", "drop(EVENT_LONG);", "drop(EVENT_SHORT);"),
     ("the address of another cell", Kind.arithmetic, "tests/system/test_protocol.py", "md.cell << {{ plan.cell_bits }};", "md.cell << {{ plan.cell_bits - 1 }};"),

@@ -36,6 +36,7 @@ EGRESS_EVENTS = (
     "fields",
     "whole_frame",
     "too_many",
+    "given_up",
 )
 VERSION = 1
 CLOCK_SKEW = 1  # ticks by which time stamps of two ports may come in the other order

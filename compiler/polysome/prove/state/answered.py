@@ -21,6 +21,7 @@ from polysome.prove.p4.store import Access, Ran
 from polysome.prove.requests import PSN
 from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.claims import STATE, Missing, one
+from polysome.prove.state.epochs import Epochs
 from polysome.prove.state.guard import Guard
 from polysome.prove.state.steps import SEQ_SIZE, Does, Step
 from polysome.prove.stations import CELL, EARLY, INGRESS_PORT
@@ -48,12 +49,13 @@ class Kind(Enum):
 
 @dataclass
 class Answered:
-    """`counted`: which register counts READs; `up`: those that say which queue pairs are."""
+    """`up`: the registers that say which queue pairs are; `acknowledged`: the one that says where one goes on."""
 
     seen: Traffic
     guard: Guard
     up: tuple[str, ...]
     acknowledged: str
+    epochs: Epochs
     _kinds: dict[tuple[int, ...], tuple[tuple[Term, ...], Kind | None]] = field(default_factory=dict)
     _known: dict[object, tuple[Passed, Result]] = field(default_factory=dict)
 
@@ -97,10 +99,12 @@ class Answered:
         """What is wrong with what it changes, in words."""
         psn = Window(STATION).number(PSN, 3)
         counted, heard, down = self.guard.reads in by, self.guard.silence in by, [r for r in self.up if r in by]
-        if counted != (kind == Kind.response):
+        if counted != (kind in (Kind.response, Kind.sequence_nak)):
             return "an answer that is none to a READ is counted as one, or one that is, is not"
         if heard != (kind in (Kind.response, Kind.acknowledgement, Kind.sequence_nak)):
             return "an answer is not heard, or none is"
+        if (kind == Kind.sequence_nak) != any(self.epochs.begins(access) for access in by.values()):
+            return "READs are given up that are answered, or not those that a NAK left"
         if heard and not same(by[self.guard.silence].new[""], 0):
             return "a queue pair that has answered is silent still"
         if bool(down) != (kind == Kind.fatal_nak) or len(down) not in (0, len(self.up)):
@@ -127,7 +131,10 @@ class Answered:
             changed = [a for out in outs for a in out.store.accesses if a.changes]
             given = [a for out in outs if out.lost for a in out.store.accesses if a.changes]
             for access in given:
-                yield _of(passed, self._wrong_psn(role, passed, access))
+                if access.register != self.epochs.egress:
+                    yield _of(passed, self._wrong_psn(role, passed, access))
+            if given:
+                yield _of(passed, self.epochs.wrong(passed, given))
             if role == SERVER and not changed and self._kind(passed) == Kind.sequence_nak:
                 yield _of(passed, "the PSN that is expected is not given")
 
@@ -168,9 +175,9 @@ def pairs_up(steps: Iterable[Step], guard: Guard) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def acknowledged(steps: Iterable[Step], guard: Guard, up: tuple[str, ...]) -> str:
-    """The register that has where a queue pair goes on."""
-    theirs = {guard.reads, guard.silence, *up}
+def acknowledged(steps: Iterable[Step], guard: Guard, others: Iterable[str]) -> str:
+    """The register that has where a queue pair goes on. `others`: what is known of those that answers change."""
+    theirs = {guard.reads, guard.silence, *others}
     return one(
         {r for s in steps if s.role == SERVER for r in guard.memory.registers if s.changes(r)} - theirs,
         "has the PSN that is next",

@@ -4,6 +4,8 @@ Of one queue pair; proved by induction over the steps. What is assumed of the wo
 
 - a response answers a READ that is out (a server that sends others harms itself: it may be asked for too much);
 - a READ is answered, or lost, within the looks of a rest behind the last READ and the last response;
+- none that is out when a sequence NAK comes is answered: servers answer in order, and take nothing behind what they
+  miss (InfiniBand, volume 1, chapter 9.7.5); those that the switch still has, it drops (`epochs`);
 - a queue pair that has gone silent gets its registers back from the controller before 2^31 looks.
 """
 
@@ -117,7 +119,8 @@ class Guard:
             then["", "asked"], then["", "looked"] = smt.Or(ASKED, counts), smt.If(begins, zero, LOOKED)
         elif step.role == SERVER:
             if step.changes(self.reads):
-                then["", "out"] = smt.If(smt.And(counts, OUT != 0), OUT - 1, OUT)
+                fewer = zero if step.does == Does.sets_psn else smt.If(OUT != 0, OUT - 1, OUT)
+                then["", "out"] = smt.If(counts, fewer, OUT)
                 then["", "quiet"] = smt.If(counts, zero, QUIET)
             if step.changes(self.silence):
                 then["", "asked"] = smt.And(ASKED, smt.Not(hears))
@@ -151,7 +154,9 @@ class Guard:
         elif self.reads in step.accesses:
             access = step.accesses[self.reads]
             here, old, new = self.memory.here(access), *self._counted(access)
-            if step.role == SERVER:
+            if step.role == SERVER and step.does == Does.sets_psn:
+                yield Claim("READs are counted that a NAK gave up", smt.Implies(here, new == 0))
+            elif step.role == SERVER:
                 less = smt.If(old == 0, old, old - 1)
                 yield Claim("a response is not counted as one", smt.Implies(here, new == less))
             else:

@@ -16,6 +16,7 @@ from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.answered import Answered, acknowledged, pairs_up
 from polysome.prove.state.claims import STATE, Missing, inductive
 from polysome.prove.state.down import down
+from polysome.prove.state.epochs import epochs
 from polysome.prove.state.guard import Guard
 from polysome.prove.state.memory import Memory, bounds
 from polysome.prove.state.runs import Runs
@@ -44,7 +45,10 @@ def _state(seen: Traffic) -> Iterator[Result]:
     guard, results = _REMEMBERED.get(of, lambda: _remembered(case, every))
     yield from results
     up = pairs_up(every, guard)
-    yield from Answered(seen, guard, up, acknowledged(every, guard, up)).results()
+    of_reads = epochs(seen, guard)
+    yield from of_reads.results(seen)
+    goes_on = acknowledged(every, guard, (*up, of_reads.ingress))
+    yield from Answered(seen, guard, up, goes_on, of_reads).results()
     yield from down(seen, up)
 
 
