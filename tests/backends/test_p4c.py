@@ -31,11 +31,7 @@ from polysome.prove.p4.store import InWindow
 from polysome.prove.window import Frame, Window
 
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
-TOO_LARGE = {("vxlan_gateway", "tofino"): "its parser takes 268 rows, and the chip has 256"}
-PROGRAMS = [
-    pytest.param(*of, marks=pytest.mark.xfail(reason=TOO_LARGE[of[:2]], strict=True) if of[:2] in TOO_LARGE else ())
-    for of in product(NAMES, TARGETS, CARRIES)
-]
+PROGRAMS = list(product(NAMES, TARGETS, CARRIES))
 STAGES = {"tofino": 12, "tofino2": 20}
 OUTPUT = {"tofino": "output alu_lo", "tofino2": "output word0, alu_lo"}
 DEEP = "min_parse_depth"  # in the names of states and headers that the compiler adds to read 65 bytes of each frame
@@ -80,6 +76,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_open_compiler_takes_it(name: str, target: str, carry: Carry, folder: Path) -> None:
     said = assembly(p4_text(made(name, target, carry)), target, folder)
     assert max(map(int, re.findall(r"^stage (\d+) ", said, re.MULTILINE))) < STAGES[target]
+    if not made(name, target, carry).ways:
+        return
     leaves = stateful(said, "left0")
     assert [leaves["arrive0"], leaves["is_there0"], leaves["leave0"]] == [
         ["clr_bit"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from polysome.ir import program as ir
 from polysome.plan.branches import branches
 from polysome.plan.kinds import kinds
 from polysome.plan.site import default_site
-from polysome.plan.values import masks
+from polysome.plan.values import enclosed, masks
 from polysome.plan.way import order
 from polysome.plan.ways import ways
 
@@ -52,6 +53,18 @@ def test_masks_match_just_the_range(case: tuple[int, int, int]) -> None:
     for value in {0, low, high, max(0, low - 1), min((1 << width) - 1, high + 1), (low + high) // 2}:
         assert sum(value & mask == wanted for wanted, mask in pairs) == (low <= value <= high)
     assert len(pairs) <= 2 * width
+
+
+@pytest.mark.parametrize("width", range(1, 7))
+def test_enclosed_values_are_those_that_are_not_refused(width: int) -> None:
+    """All ranges of so many bits. No mask is beside the point: each refuses some of the block."""
+    for low, high in combinations_with_replacement(range(1 << width), 2):
+        refused, (block, mask) = enclosed(low, high, width)
+        inside = {v for v in range(1 << width) if v & mask == block}
+        out = [{v for v in range(1 << width) if v & m == wanted} for wanted, m in refused]
+        assert inside.difference(*out) == set(range(low, high + 1))
+        assert all(some and some < inside for some in out) and sum(map(len, out)) == len(inside) - (high + 1 - low)
+        assert len(out) <= 2 * (width - 1)
 
 
 def test_the_load_balancer_has_tcp_and_udp_with_and_without_a_tag() -> None:

@@ -77,12 +77,12 @@ def ip(packet: bytes) -> bytes:
 # Of the load balancer: what is put into the text, what is refuted, and how its packet is told.
 FAULTS = {
     "IPv4 with options on TCP's way": (
-        [("(0x4, 0x5, _, 0x0): parse_ipv4_2;", "(0x4, _, _, 0x0): parse_ipv4_2;")],
+        [("(0x4, 0x5, 0x0 &&& 0xf800, 0x0): parse_ipv4_2;", "(0x4, _, 0x0 &&& 0xf800, 0x0): parse_ipv4_2;")],
         "forward",
         lambda p: ip(p)[0] & 15 > 5,
     ),
     "first fragments": (
-        [("(0x4, 0x5, _, 0x0): parse_ipv4_2;", "(0x4, 0x5, _, _): parse_ipv4_2;")],
+        [("(0x4, 0x5, 0x0 &&& 0xf800, 0x0): parse_ipv4_2;", "(0x4, 0x5, 0x0 &&& 0xf800, _): parse_ipv4_2;")],
         "order",
         bool,
     ),
@@ -92,7 +92,7 @@ FAULTS = {
         lambda p: bool(int.from_bytes(ip(p)[6:8], "big") & 0x1FFF),
     ),
     "a version that is not 4": (
-        [("(0x4, 0x5, _, 0x0): parse_ipv4_2;", "(_, 0x5, _, 0x0): parse_ipv4_2;")],
+        [("(0x4, 0x5, 0x0 &&& 0xf800, 0x0): parse_ipv4_2;", "(_, 0x5, 0x0 &&& 0xf800, 0x0): parse_ipv4_2;")],
         "forward",
         lambda p: ip(p)[0] >> 4 != 4,
     ),

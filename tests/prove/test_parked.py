@@ -75,7 +75,7 @@ FAULTS = {
         "READ's length is no",
     ),
     "edits of some lengths are refused": (
-        [("0x0080 &&& 0xff80: split_edits;", "0x0080 &&& 0xff80: accept;")],
+        [("0x0600 &&& 0xfe00: accept;", "0x0400 &&& 0xfc00: accept;")],
         "park",
         "may be refused",
     ),
@@ -483,7 +483,7 @@ FAULTS |= {
     ),
     "edits of packets that no cell holds": (
         [
-            ("0x05e8 &&& 0xfffc: split_edits;", "0x05e8 &&& 0xfffc: split_edits;\n            0x0800: split_edits;"),
+            ("0x0000 &&& 0xf800: split_edits;", "0x0000 &&& 0xf000: split_edits;"),
             ("} else if (md.beyond != 0) {", "} else if (md.beyond != 0 && hdr.bridge.copy == COPY_WRITE) {"),
         ],
         "requests",

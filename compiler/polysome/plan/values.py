@@ -171,3 +171,12 @@ def masks(low: int, high: int, width: int) -> Iterator[tuple[int, int]]:
             size >>= 1
         yield low, full & ~(size - 1)
         low += size
+
+
+def enclosed(low: int, high: int, width: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, int]]:
+    """(value, mask) pairs for what is not from low to high of all that the last pair, the least prefix, matches."""
+    rest = (1 << (low ^ high).bit_length()) - 1
+    mask = (1 << width) - 1 & ~rest
+    first = low & mask
+    below, above = masks(first, low - 1, width), masks(high + 1, first + rest, width)
+    return (*below, *above), (first, mask)

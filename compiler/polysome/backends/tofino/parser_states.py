@@ -14,7 +14,7 @@ from polysome.ir import program as ir
 from polysome.plan.branches import END, branches
 from polysome.plan.conditions import Ahead, Key, asked_together, both, place, rows, width
 from polysome.plan.sums import Sum
-from polysome.plan.values import Range, masks
+from polysome.plan.values import Range, enclosed
 from polysome.plan.way import Options, Step, Way
 
 Row = tuple[dict[Key, tuple[int, int]], str]  # per key (value, mask); the next state
@@ -175,22 +175,17 @@ class States:
             else:
                 group.append(key)
         for n, keys in enumerate(groups, 2):
-            single = {key: said for key in keys if (said := self._one_mask(node, key, asked[key])) is not None}
-            refusals: list[Row] = [r for key in keys if key not in single for r in self._outside(node, key, asked[key])]
-            yield from self._select(node, [*refusals, (single, f"{name}_{n}")])
+            said = {key: enclosed(*asked[key], width(key, self._header(node))) for key in keys}
+            refusals: list[Row] = [({key: pair}, "accept") for key in keys for pair in said[key][0]]
+            allowed = {key: block for key, (_, block) in said.items() if block[1]}
+            yield from self._select(node, [*refusals, (allowed, f"{name}_{n}")])
             yield "}"
             yield f"state {name}_{n} {{"
 
-    def _outside(self, node: Node, key: Key, allowed: Range) -> list[Row]:
-        """Rows for values that are not split."""
-        bits, (low, high) = width(key, self._header(node)), allowed
-        outside = [*(masks(0, low - 1, bits) if low else ()), *masks(high + 1, (1 << bits) - 1, bits)]
-        return [({key: pair}, "accept") for pair in outside]
-
-    def _one_mask(self, node: Node, key: Key, allowed: Range) -> tuple[int, int] | None:
-        """What one mask says of the allowed values; None if it takes several."""
-        said = list(masks(*allowed, width(key, self._header(node))))
-        return said[0] if len(said) == 1 else None
+    def _one_mask(self, node: Node, key: Key, allowed: Range) -> bool:
+        """Does one mask say all of the allowed values?"""
+        others, _ = enclosed(*allowed, width(key, self._header(node)))
+        return not others
 
     def _fit(self, node: Node, keys: set[Key]) -> bool:
         return asked_together(keys, self._header(node))

@@ -18,7 +18,7 @@ from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT, bit_registers
 from polysome.plan.sums import Sum, sums
-from polysome.plan.values import FieldKey, masks
+from polysome.plan.values import FieldKey, enclosed
 from polysome.plan.way import Way
 
 INGRESS_EVENTS = (
@@ -107,7 +107,7 @@ def tofino_program(
         "flags": list(dict.fromkeys(flags.values())),
         "first_state": states.first if ways else "unsplit",
         "states": states.text(),
-        "length_masks": list(masks(sizes.least, sizes.most, 16)),
+        "edits_lengths": enclosed(sizes.least, sizes.most, 16),
         "response_overhead": RESPONSE_OVERHEAD,
         "most_pad": frames.MOST_PAD,
         "ack_bits": frames.ACK_EVERY.bit_length() - 1,
