@@ -308,7 +308,7 @@ class Switch final : public RevocableDriver {
             return pool_.release(p);
         }
         const auto& port = traffic_.port(p->port);
-        if (port.config.append_icrc && is_roce(p->data, p->size)) {
+        if (port.config.append_icrc && lacks_icrc(p->data, p->size)) {
             icrc_({p->data, p->size}, p->data + p->size);
             p->size += 4;
         }
@@ -345,11 +345,13 @@ class Switch final : public RevocableDriver {
         return nullptr;
     }
 
-    /// RoCEv2: UDP to port 4791 over IPv4 without options or fragments, with a base transport header.
-    static bool is_roce(const std::uint8_t* frame, std::uint32_t size) {
+    /// RoCEv2 (UDP to port 4791 over IPv4 without options or fragments, with a base transport header) that claims four
+    /// bytes more than it has. Servers' own, which is only forwarded, has its ICRC.
+    static bool lacks_icrc(const std::uint8_t* frame, std::uint32_t size) {
         constexpr std::uint32_t ip = 14, udp = ip + 20, least = udp + 8 + 12;
         return size >= least && load<2>(frame + 12) == 0x0800 && frame[ip] == 0x45 && frame[ip + 9] == 17 &&
-               (load<2>(frame + ip + 6) & 0x3fff) == 0 && load<2>(frame + udp + 2) == 4791;
+               (load<2>(frame + ip + 6) & 0x3fff) == 0 && load<2>(frame + udp + 2) == 4791 &&
+               ip + load<2>(frame + ip + 2) == size + 4u;
     }
 
     struct Target {

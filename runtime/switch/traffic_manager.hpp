@@ -20,7 +20,7 @@ struct PortConfig {
     std::uint32_t queue_bytes = 512 * 1024;  // that may wait in each queue
     std::uint32_t first_queue_bytes = 0;     // in the one that is served first; 0: as queue_bytes
     std::uint64_t metadata = 0;              // the first 64 bits that port_metadata_unpack reads; the others are 0
-    bool append_icrc = false;                // RoCE frames leave with the ICRC that the chip appends
+    bool append_icrc = false;                // RoCE frames that lack an ICRC leave with it, as of a chip
     bool loopback = false;                   // what leaves comes in again,
     Time loop_time = 0;                      // ns after its last bit
 

@@ -203,7 +203,7 @@ def _slice(said: str) -> tuple[str, int, int]:
 
 def stateful(assembly: str, register: str) -> dict[str, list[str]]:
     """The instructions of each action of a register."""
-    body = re.split(rf"\n  stateful \S*Ingress\.{register}:\n", assembly)[1]
+    body = re.split(rf"\n  stateful \S*{re.escape(register)}:\n", assembly)[1]
     lines = re.split(r"\n  \w", body)[0].split("    actions:\n")[1]
     found = re.findall(r"^      (\w+)_\d+:\n((?:      - .*\n?)+)", lines, re.MULTILINE)
     return {name: [line.strip(" -") for line in said.splitlines()] for name, said in found}

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,18 @@ def test_the_open_compiler_takes_it(name: str, target: str, carry: Carry, folder
     assert max(map(int, re.findall(r"^stage (\d+) ", said, re.MULTILINE))) < STAGES[target]
     if not made(name, target, carry).ways:
         return
-    leaves = stateful(said, "left0")
+    leaves = stateful(said, "Ingress.left0")
     assert [leaves["arrive0"], leaves["is_there0"], leaves["leave0"]] == [
         ["clr_bit"],
         ["read_bitc", OUTPUT[target]],
         ["set_bitc", OUTPUT[target]],  # the old bit, inverted
     ]
+    assert stateful(said, "Ingress.epochs") == {
+        "epoch": [OUTPUT[target].replace("alu_lo", "mem_lo")],
+        "next_epoch": ["add lo, lo, 1", OUTPUT[target]],
+    }
+    begin, of_another = itemgetter("begin", "of_another")(stateful(said, "Egress.epochs"))
+    assert begin == ["alu_a lo, phv_lo"] and of_another[0] == "equ lo, lo, -phv_lo"
 
 
 @pytest.mark.parametrize(("name", "target", "carry"), PROGRAMS)

@@ -236,7 +236,7 @@ FAULTS = {
         "returned",
         "changed",
     ),
-    "own frames that are none": ([("(1, 2): nf_returned;", "(1, 2): accept;")], "returned", "dropped"),
+    "own frames that are none": ([("(1, 2): returned;", "(1, 2): accept;")], "returned", "dropped"),
     "a verdict that is a queue pair": (
         [("md.verdict = hdr.tag_end.port;", "md.verdict = hdr.tag_end.queue_pair;")],
         "returned",
@@ -292,6 +292,36 @@ FAULTS |= {
     ),
     "frames in the switch's name": (
         [("            SWITCH_IP: accept;\n            default: to_a_station;", "            default: to_a_station;")],
+        "stations",
+        "name",
+    ),
+    "tagged frames in the switch's name": (
+        [("            0x8100: others_tagged;\n", "            0x8100: to_a_station;\n")],
+        "stations",
+        "name",
+    ),
+    "frames in the switch's name with another tag": (
+        [("            0x88a8: others_tagged;\n", "")],
+        "stations",
+        "name",
+    ),
+    "frames in the switch's name, tagged twice": (
+        [("            0x88a8: others_tagged_2;\n", "            0x88a8: to_a_station;\n")],
+        "stations",
+        "name",
+    ),
+    "frames with three tags": (
+        [("            0x8100: accept;\n            0x88a8: accept;\n", "            0x8100: accept;\n")],
+        "stations",
+        "name",
+    ),
+    "servers speak to the NF": (
+        [
+            (
+                "            ETHER_TYPE_SPLIT: accept;\n            0x8100: others_tagged;\n",
+                "            0x8100: others_tagged;\n",
+            )
+        ],
         "stations",
         "name",
     ),
@@ -489,10 +519,10 @@ FAULTS |= {
         "requests",
         "more than a cell",
     ),
-    "tags of another version": ([("(1, 0): nf_parked;", "(_, 0): nf_parked;")], "returned", "no tag"),
+    "tags of another version": ([("(1, 0): parked;", "(_, 0): parked;")], "returned", "no tag"),
     "tags with other flags": ([("(1, 1): returned;", "(1, 1 &&& 7): returned;")], "returned", "no tag"),
     "frames of the NF without a tag": (
-        [("ETHER_TYPE_SPLIT: nf_tag;\n            default: accept;", "default: nf_tag;")],
+        [("(ETHER_TYPE_SPLIT, _): tag;", "(_, 0): tag;")],
         "returned",
         "no tag",
     ),

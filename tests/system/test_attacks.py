@@ -21,6 +21,7 @@ from tests.system.outcome import (
 )
 
 from polysome.backends.system.abi import AT_NF, AT_SERVER
+from polysome.backends.system.design import NF_MAC
 from polysome.plan.frames import MOST_SUFFIX
 from polysome.testing.engines import ENGINES
 
@@ -196,6 +197,49 @@ def test_a_server_cannot_ask_another_in_the_switchs_name() -> None:
     outcome = under(AT_SERVER | 1, frames)
     assert outcome.events["unknown"] == len(frames)
     own_packets_left(outcome)
+
+
+def tagged(frame: bytes, tags: str) -> bytes:
+    """With VLAN tags: EtherTypes, each but the first behind the bits of the one before."""
+    return frame[:12] + bytes.fromhex(tags) + frame[12:]
+
+
+@pytest.mark.parametrize("tags", ["81000000", "8100e001", "88a80000", "8100000088a80001", "88a8e1238100e123"])
+def test_a_tag_gets_nothing_past_the_switch(tags: str) -> None:
+    """Requests in the switch's name, with every tag; what is no forgery passes as it came."""
+    forged = [tagged(frame, tags) for frame in forged_requests()[:2]]
+    plain = a.ethernet(a.SERVER_MAC, a.SERVER_MAC + 1, a.IPV4)
+    plain = tagged(plain + a.ipv4_udp(a.SERVER_IP + 1, a.SERVER_IP, 7, 8, b"hello"), tags)
+    outcome = ran(NAME, joined(honest(), at(honest(), AT_SERVER | 1, [*forged, plain])), seed=2)
+    assert outcome.events["unknown"] == len(forged) and outcome.events["forwarded"] == 1
+    assert [it.data for it in outcome.to_hosts] == [plain]
+    right(outcome)
+
+
+def test_what_has_three_tags_does_not_go_on() -> None:
+    frame = a.ethernet(a.SERVER_MAC, a.SERVER_MAC + 1, 0x0806) + bytes(46)
+    own_packets_left(under(AT_SERVER | 1, [tagged(frame, "810000018100000281000003")]))
+
+
+@pytest.mark.parametrize("tags", ["", "81000000", "88a8000181000001"])
+@pytest.mark.parametrize("to", ["the NF", "another server", "everybody"])
+def test_a_server_does_not_speak_to_the_nf_as_if_it_were_the_switch(to: str, tags: str) -> None:
+    """Fields and whole frames, of numbers that were given and that will be."""
+    mac = {"the NF": NF_MAC, "another server": a.SERVER_MAC, "everybody": EVERYBODY}[to].to_bytes(6, "big")
+    made = [a.tagged(seq, 0, 500, 0, flags=flags) for flags in (0, 1) for seq in (1, 5000, 0x3FFFFFFE)]
+    frames = [tagged(mac + frame[6:], tags) for frame in made]
+    outcome = under(AT_SERVER | 1, frames)
+    assert outcome.events["unknown"] == len(frames) and not outcome.to_hosts
+    own_packets_left(outcome)
+
+
+def test_a_servers_own_requests_to_another_are_not_altered() -> None:
+    """RDMA between shared servers: the switch adds an ICRC to requests of its own only."""
+    own = a.request(a.WRITE_ONLY, 0x77, 3, 0x1000, 64, b"\xcc" * 64, 0)
+    own = own[:6] + a.STRANGER.to_bytes(6, "big") + own[12:26] + bytes([10, 0, 0, 9]) + own[30:]
+    outcome = ran(NAME, joined(honest(), at(honest(), AT_SERVER | 1, [own])), seed=2)
+    assert [it.data for it in outcome.to_hosts] == [own]
+    right(outcome)
 
 
 def test_other_frames_of_servers_are_forwarded() -> None:

@@ -1,19 +1,23 @@
-"""What comes from a traffic port is traffic, whatever it looks like (DESIGN 6, rule 8)."""
+"""What comes from a traffic port is traffic, whatever it looks like, and servers speak for themselves (rule 8)."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
+from tests.up.load.capture import ALL, Capture
 from tests.up.load.examples import VIP, Balanced
-from tests.up.load.forged import edits, roce, send
+from tests.up.load.forged import SOMEBODY, edits, for_the_nf, roce, send, tagged, write
+from tests.up.load.network import mac_of
 from tests.up.load.web import curl
 from tests.up.needed import DEPLOYED, need
 
-need("nginx", "curl", "nft")
+need("nginx", "curl", "nft", "tcpdump")
 pytestmark = DEPLOYED
 
 SWITCH_IP = bytes([198, 19, 255, 254])
+FIRST_IP, SECOND_IP = bytes([198, 19, 255, 16]), bytes([198, 19, 255, 17])
 INSIDE = ("memory1", "memory2", "servers")
 
 
@@ -47,3 +51,29 @@ def test_forged_frames_change_nothing_and_are_told(lb: Balanced) -> None:
     told = [h.text for h in lb.up.status().happened if "refused" in h.text and "own_address" in h.text]
     assert told and "counted as own_address" in lb.up.log("controller")
     assert curl(lb.client, f"http://{VIP}/who").startswith("server")
+
+
+def test_a_memory_server_speaks_to_nobody_in_anothers_name(lb: Balanced, tmp_path: Path) -> None:
+    """Neither to the NF as if it were the switch, nor to the other memory server; its own RDMA passes as it is."""
+    nf, first, second = (f"ps-{lb.up.status().nf}-{name}" for name in ("nf1", "memory1", "memory2"))
+    to_nf, to_first = (bytes.fromhex(mac_of(place, "eth1").replace(":", "")) for place in (nf, first))
+    before = {event.name: event.value for event in lb.up.status().events}
+    seen = [Capture(lb.made, place, "eth1", tmp_path / f"{place}.pcap", ALL, "in").begun() for place in (nf, first)]
+    forged = [
+        for_the_nf(to, seq, flags) for to in (to_nf, to_first, b"\xff" * 6) for seq in (1, 1 << 29) for flags in (0, 1)
+    ]
+    forged.append(write(to_first, SWITCH_IP, FIRST_IP))
+    forged += [tagged(frame, tags) for frame in forged for tags in ("81000000", "88a8000181000000")]
+    own = write(to_first, SECOND_IP, FIRST_IP)
+    send(second, "eth1", [*forged, own, tagged(own, "81000005")])
+    deadline, refused = time.monotonic() + 10, 0
+    while refused < len(forged) and time.monotonic() < deadline:
+        time.sleep(0.2)
+        now = {event.name: event.value for event in lb.up.status().events}
+        refused = now["ingress.unknown"] - before.get("ingress.unknown", 0)
+    assert refused == len(forged)
+    assert curl(lb.client, f"http://{VIP}/who").startswith("server")
+    at_nf, at_first = ([f.data for f in one.frames() if f.data[6:12] == SOMEBODY] for one in seen)
+    assert at_nf == [] and at_first == [own, tagged(own, "81000005")]
+    told = [h.text for h in lb.up.status().happened if "refused" in h.text and "unknown" in h.text]
+    assert told and all(pair.state == "up" for pair in lb.up.status().queue_pairs)

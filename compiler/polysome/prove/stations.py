@@ -2,7 +2,8 @@
 
 Only what is addressed to the switch, and to a queue pair number that the controller says is in use on that port, may
 touch what the switch remembers. All else goes on unchanged to where the controller says, or nowhere: to one station by
-its address, or to a group of them by the port where it came in. Never what says that the switch sent it.
+its address, or to a group of them by the port where it came in. Never what says that the switch sent it, or is a frame
+between the switch and an NF: whether it is tagged, twice at most, or not.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.pipe import Passed, bridged
 from polysome.prove.places import Places
 from polysome.prove.result import NOTHING, Result, Status, answered
-from polysome.prove.traffic import Traffic, unchanged
+from polysome.prove.traffic import ETHER_TYPE, Traffic, unchanged
 from polysome.prove.window import Term, Window, same
 
 DST, TYPE, IPV4, PROTOCOL, SOURCE, TARGET, PORT, NUMBER, CELL = 0, 12, 14, 23, 26, 30, 36, 47, 58
 INGRESS_PORT = ("ig_intr_md", "ingress_port")
+
+TAG, TAGS, MOST_TAGS = 4, (0x8100, 0x88A8), 2  # bytes, EtherTypes, and how many are looked behind
 EARLY = 16  # conditions of a path: what says whose frame it is comes first
 
 
@@ -71,11 +74,12 @@ class _Pass:
     def _wanted(self) -> tuple[str, Term]:
         if self.remembered:
             return "it passes for an answer, and is none", self._answer()
+        refused = smt.Or(_forged(self.case.addresses), _tagged(MOST_TAGS + 1))
         if self.passed.lost:
             mine = smt.And(_is(DST, self.case.addresses.mac, 6), _is(TYPE, 0x0800, 2))
             asked = (asked for asked, _ in (*self._stations(), *self._floods()))
-            return "it is dropped, and no table was asked for its station", smt.Or(mine, self._speaks_for_us(), *asked)
-        right = smt.And(self._as_said(), smt.Not(self._speaks_for_us()))
+            return "it is dropped, and no table was asked for its station", smt.Or(mine, refused, *asked)
+        right = smt.And(self._as_said(), smt.Not(refused))
         return "it goes on, and not as a table says for its station, or in the switch's name", right
 
     def _answer(self) -> Term:
@@ -129,9 +133,6 @@ class _Pass:
         seq = _number(CELL, 4)
         return all(isinstance(pair, smt.Term) and self.places.fits(a, pair, seq) for pair in given for a in accesses)
 
-    def _speaks_for_us(self) -> Term:
-        return smt.And(_is(TYPE, 0x0800, 2), _is(SOURCE, self.case.addresses.ip, 4))
-
     def _in_use(self) -> Term:
         """Did a table say so that was asked for the port and the number?"""
         port = self.passed.store.read(INGRESS_PORT, Bits(9))
@@ -183,6 +184,24 @@ def _is(first: int, value: int, count: int) -> Term:
 def _to_a_group() -> Term:
     """The first bit of its destination on the wire."""
     return smt.Extract(0, 0, Window(STATION).byte(DST)) == 1
+
+
+@cache
+def _tagged(tags: int) -> Term:
+    """With so many, or more."""
+    kinds = (smt.Or(*(_is(TYPE + TAG * k, kind, 2) for kind in TAGS)) for k in range(tags))
+    return smt.And(smt.BoolVal(True), *kinds)
+
+
+@lru_cache(maxsize=1)
+def _forged(addresses: Addresses) -> Term:
+    """Does it say that the switch sent it, or is it a frame between the switch and an NF?"""
+    found = []
+    for tags in range(MOST_TAGS + 1):
+        more = TAG * tags
+        from_the_switch = smt.And(_is(TYPE + more, 0x0800, 2), _is(SOURCE + more, addresses.ip, 4))
+        found.append(smt.And(_tagged(tags), smt.Or(from_the_switch, _is(TYPE + more, ETHER_TYPE, 2))))
+    return smt.Or(*found)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,6 @@ import secrets
 from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.context import Context
-from polysome_controller.driver import Update
 from polysome_controller.errors import PartError, Refused
 from polysome_controller.layout import mac_number
 from polysome_controller.parts import Part, Pulse
@@ -137,9 +136,7 @@ class NfServer:
             return True
         if not self._switch.boot:
             return False
-        updates: list[Update] = [program.no_station(self._known.mac)] if self._known.mac else []
-        updates += [program.nf_station(self.config.port, mac), program.station(mac, self.config.port)]
-        await self._switch.write(updates)
+        await self._switch.write([program.nf_station(self.config.port, mac)])
         self._known.mac = mac
         self._context.store.save()
         return True

@@ -132,9 +132,6 @@ class Switch:
                 raise Refused(f"port {asked.port} is not as it was set: {found or 'nothing'}, not {wanted}")
 
     def _nf_stations(self) -> list[Update]:
-        updates: list[Update] = []
-        for server in self._context.config.nf_servers:
-            known = self._context.state.nfs.get(server.name)
-            if known is not None and known.mac:
-                updates += [program.nf_station(server.port, known.mac), program.station(known.mac, server.port)]
-        return updates
+        """Of the links to NF servers. No table of stations has them: nobody but the switch speaks to an NF (rule 8)."""
+        servers = ((s, self._context.state.nfs.get(s.name)) for s in self._context.config.nf_servers)
+        return [program.nf_station(s.port, known.mac) for s, known in servers if known is not None and known.mac]

@@ -26,16 +26,39 @@ def edits(seq: int, queue_pair: int) -> bytes:
     return (SWITCH_MAC + SOMEBODY + EDITS.to_bytes(2, "big") + tag).ljust(60, b"\0")
 
 
+def for_the_nf(nf: bytes, seq: int, flags: int) -> bytes:
+    """A frame as the switch sends them to the NF: fields (0), or a whole packet (1)."""
+    tag = bytes([0x10 | flags, 1 - flags]) + seq.to_bytes(4, "big") + b"\0\0\x02\0\0\0"
+    return (nf + SOMEBODY + EDITS.to_bytes(2, "big") + tag + bytes(range(200))).ljust(60, b"\0")
+
+
+def tagged(frame: bytes, tags: str) -> bytes:
+    """With VLAN tags, in hex."""
+    return frame[:12] + bytes.fromhex(tags) + frame[12:]
+
+
+def write(to: bytes, source_ip: bytes, ip: bytes) -> bytes:
+    """An RDMA WRITE of 64 bytes to queue pair 17 of a server, from an address, with its ICRC's four bytes."""
+    reth = bytes(8) + (0x1000).to_bytes(4, "big") + (64).to_bytes(4, "big")
+    bth = bytes([0x0A, 0x40, 0xFF, 0xFF, 0, 0, 0, 17, 0, 0, 0, 0])
+    return to + SOMEBODY + b"\x08\x00" + _over_udp(bth + reth + bytes(64) + b"icrc", source_ip, ip)
+
+
 def roce(opcode: int, number: int, psn: int, switch_ip: bytes) -> bytes:
     """A READ response (0x10) or ACK (0x11) to the switch's queue pair `number`, with a cell of seq 1."""
     payload = (1).to_bytes(4, "big") + bytes(60) if opcode == 0x10 else b""
     bth = bytes([opcode, 0x40, 0xFF, 0xFF, 0]) + number.to_bytes(3, "big") + b"\0" + psn.to_bytes(3, "big")
     body = bth + bytes([0x1F, 0, 0, 1]) + payload + bytes(4)
+    return SWITCH_MAC + SOMEBODY + b"\x08\x00" + _over_udp(body, bytes([198, 19, 255, 16]), switch_ip)
+
+
+def _over_udp(body: bytes, source: bytes, ip_of_target: bytes) -> bytes:
+    """IPv4 and UDP, to RoCE's port."""
     udp = (49152).to_bytes(2, "big") + ROCE.to_bytes(2, "big") + (8 + len(body)).to_bytes(2, "big") + b"\0\0"
     length = (20 + len(udp) + len(body)).to_bytes(2, "big")
-    ip = b"\x45\x02" + length + b"\0\0\x40\0\x40\x11\0\0" + bytes([198, 19, 255, 16]) + switch_ip
+    ip = b"\x45\x02" + length + b"\0\0\x40\0\x40\x11\0\0" + source + ip_of_target
     total = sum(int.from_bytes(ip[i : i + 2], "big") for i in range(0, 20, 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     ip = ip[:10] + (0xFFFF - total).to_bytes(2, "big") + ip[12:]
-    return SWITCH_MAC + SOMEBODY + b"\x08\x00" + ip + udp + body
+    return ip + udp + body
