@@ -1,7 +1,11 @@
-"""Where the standard library and the targets are: inside the installed package, or beside it in a checkout."""
+"""Where the standard library and the targets are: inside the installed package, or beside it in a checkout.
+
+And where what was made once is kept for the next time.
+"""
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -13,3 +17,16 @@ def folder(name: str) -> Path:
     """The folder `stdlib` or `targets`."""
     installed = _PACKAGE / name
     return installed if installed.is_dir() else _PACKAGE.parent.parent / name
+
+
+def user_cache() -> Path:
+    """The folder for all that can be made again; it need not be there (XDG base directory specification)."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    top = Path(given) if os.path.isabs(given) else Path.home() / ".cache"  # others are ignored, says the specification
+    return top / "polysome"
+
+
+def ours(place: Path) -> bool:
+    """Can only this user, or root, have put there what is in a file or folder? OSError if it is not there."""
+    stat = place.stat()
+    return stat.st_uid in (0, os.geteuid()) and not stat.st_mode & 0o002

@@ -24,6 +24,7 @@ else()
     VERBATIM)
   add_library(polysome_control STATIC ${_control}/control.pb.cc ${_control}/control.grpc.pb.cc)
   target_include_directories(polysome_control SYSTEM PRIVATE ${_control} ${GRPCPP_INCLUDE_DIRS})
+  target_compile_features(polysome_control PRIVATE cxx_std_20)  # what the headers need, whatever includes this
   # Its speed does not matter, and its warnings are not ours.
   target_compile_options(polysome_control PRIVATE -O1 -w)
   set_target_properties(polysome_control PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF POSITION_INDEPENDENT_CODE ON)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.up.small_bundle import write
+from tests.up.small_bundle import rewrite, write
 
 from polysome.deploy.bundle import Bundle, open_bundle
 from polysome.deploy.errors import DeployError
@@ -23,8 +23,8 @@ def bundle(tmp_path: Path) -> Bundle:
 
 def changed(bundle: Bundle, path: str, **values: object) -> Bundle:
     """With other members of a configuration."""
-    file = bundle.folder / path
-    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+    text = json.dumps(json.loads((bundle.folder / path).read_text()) | values)
+    rewrite(bundle.folder, path, text)
     return open_bundle(bundle.folder)
 
 
@@ -78,15 +78,37 @@ def test_the_link_of_the_nf_carries_whole_packets(bundle: Bundle) -> None:
 
 
 def test_a_bundle_without_a_plan_is_refused(bundle: Bundle) -> None:
-    (bundle.folder / "plan.json").unlink()
+    rewrite(bundle.folder, "plan.json", None)
     with pytest.raises(DeployError, match="is no plan"):
         open_bundle(bundle.folder)
+
+
+def test_a_bundle_that_is_not_as_it_was_written_is_refused(bundle: Bundle) -> None:
+    """A file that was changed, one that went, and names that would lead elsewhere, with the right digests."""
+    file = bundle.folder / "runtime" / "waits.cpp"
+    file.write_text(file.read_text() + "// more\n")
+    with pytest.raises(DeployError, match=r"waits\.cpp was changed") as caught:
+        open_bundle(bundle.folder)
+    assert caught.value.code == 2
+    file.unlink()
+    with pytest.raises(DeployError, match=r"waits\.cpp is missing"):
+        open_bundle(bundle.folder)
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", ".hidden", "..", "", "-rf"])
+def test_a_name_leads_nowhere_else(bundle: Bundle, name: str) -> None:
+    with pytest.raises(DeployError, match="is no name"):
+        changed(bundle, "switch/controller.json", nf=name)
+    servers = [{"name": name, "address": "192.0.2.11:50061", "port": 32}]
+    with pytest.raises(DeployError, match="is no name"):
+        changed(bundle, "switch/controller.json", nf="small", nf_servers=servers)
 
 
 def test_a_server_without_data_addresses_gets_those_of_the_simulated_system(bundle: Bundle) -> None:
     site = bundle.folder / "source" / "site.toml"
     lines = site.read_text().splitlines()
-    site.write_text("\n".join(line for line in lines if not line.startswith(("ip =", "mac ="))) + "\n")
+    text = "\n".join(line for line in lines if not line.startswith(("ip =", "mac =")))
+    rewrite(bundle.folder, "source/site.toml", text + "\n")
     end = next(c.other for c in layout(open_bundle(bundle.folder), RUN).cables if c.name == "memory1")
     assert (end.mac, end.ip) == ("02:70:6f:6c:79:10", "198.19.255.16")
 

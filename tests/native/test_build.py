@@ -166,6 +166,23 @@ def executable(path: Path) -> None:
     path.chmod(0o755)
 
 
+def test_nothing_is_run_that_another_user_may_have_put_there(
+    spec: Spec, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = build(spec.program)
+    folder = building.cache_folder()
+    folder.chmod(0o777)
+    with pytest.raises(BuildError, match="another user's, or all may write there"):
+        build(spec.program)
+    folder.chmod(0o755)
+    if os.geteuid() == 0:
+        os.chown(folder, 65534, 65534)
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)  # to root all is its own's business
+        with pytest.raises(BuildError, match="another user's"):
+            build(spec.program)
+    assert built
+
+
 def test_compilers_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CXX", raising=False)
     for number, (name, expected) in enumerate(

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from polysome.backends import manifest
+
+ROOT = Path(__file__).parents[2]
+ABOUT = {"kind": "bundle", "machines": {}}
 SITE = """
 [switch]
 model = "software"
@@ -77,7 +81,6 @@ server.wait_for_termination()
 def write(folder: Path, nf: str) -> Path:
     """The bundle, ready for `polysome up`."""
     texts = {
-        "manifest.json": "{}",
         "plan.json": json.dumps({"out_frame": {"value": 1522}, "nf_link": {"value": 1548}}),
         "source/site.toml": SITE,
         "runtime/waits.cpp": WAITS,
@@ -92,15 +95,20 @@ def write(folder: Path, nf: str) -> Path:
         "rdma/agent/CMakeLists.txt": CMAKE.format(target="polysome-agent", up="../"),
         "nf/CMakeLists.txt": CMAKE.format(target=f"{nf}_fields_af_packet", up=""),
     }
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    package = Path(__file__).parents[2] / "runtime" / "controller" / "polysome_controller"
-    for name in ("__init__.py", "control_pb2.py"):
-        data = (package / name).read_bytes() if name != "__init__.py" else b""
-        (folder / "switch" / "controller" / "polysome_controller" / name).write_bytes(data)
+    package = Path("runtime", "controller", "polysome_controller")
+    ours = Path("switch", "controller", "polysome_controller")
+    files = {name: text.encode() for name, text in texts.items()}
+    files[str(ours / "__init__.py")] = b""
+    files[str(ours / "control_pb2.py")] = (ROOT / package / "control_pb2.py").read_bytes()
+    manifest.write(folder, files, ABOUT)
     return folder
+
+
+def rewrite(folder: Path, name: str, text: str | None) -> None:
+    """A bundle that was made with another file, or without it."""
+    there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    files = {one: path.read_bytes() for one, path in there.items() if one not in (name, manifest.MANIFEST)}
+    manifest.write(folder, files if text is None else files | {name: text.encode()}, ABOUT)
 
 
 def _controller(nf: str) -> dict[str, object]:

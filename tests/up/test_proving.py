@@ -17,6 +17,7 @@ from tests.up.load.examples import BUILDING, EXAMPLES, bundle
 from tests.up.load.network import ip
 from tests.up.needed import DEPLOYED
 from tests.up.running import Up
+from tests.up.small_bundle import rewrite
 
 from polysome.deploy import run as runs
 
@@ -81,10 +82,10 @@ def test_a_switch_that_does_not_append_icrc_has_no_traffic_on_queue_pairs(made: 
     """The controller of this bundle does not tell it to."""
     changed = tmp_path / "bundle"
     shutil.copytree(made, changed)
-    tables = changed / "switch" / "controller" / "polysome_controller" / "tables.py"
-    text = tables.read_text(encoding="utf-8")
+    tables = "switch/controller/polysome_controller/tables.py"
+    text = (changed / tables).read_text(encoding="utf-8")
     assert text.count("append_icrc=True") == 1
-    tables.write_text(text.replace("append_icrc=True", "append_icrc=False"), encoding="utf-8")
+    rewrite(changed, tables, text.replace("append_icrc=True", "append_icrc=False"))
     with running(changed, tmp_path / "run") as up:
         missing = "the requests lack their four bytes of ICRC"
         status = until(up, lambda s: s.parts and all(missing in detail for detail in details(s)))

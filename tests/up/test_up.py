@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from tests.up.needed import DEPLOYED, need
 from tests.up.running import POLYSOME, Up, polysome
-from tests.up.small_bundle import write
+from tests.up.small_bundle import rewrite, write
 
 from polysome.deploy import run
 
@@ -188,10 +188,23 @@ def test_folders_of_others_stay(bundle: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["kept"]
 
 
+@pytest.mark.parametrize("said", ["", "1234\n"])
+def test_a_folder_with_a_lock_of_another_kind_stays(bundle: Path, tmp_path: Path, said: str) -> None:
+    """As many programs have one: what is called as ours is there would go."""
+    place = tmp_path / "run"
+    for name in ("config", "state", "tls", "logs"):
+        (place / name).mkdir(parents=True)
+        (place / name / "kept").write_text("mine")
+    (place / "lock").write_text(said)
+    done = polysome("up", bundle, "--run-folder", place)
+    assert done.returncode == 3 and "no run's of `polysome up`" in done.stderr
+    assert sorted(path.parent.name for path in place.rglob("kept")) == ["config", "logs", "state", "tls"]
+
+
 def test_a_start_that_fails_leaves_nothing(bundle: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(bundle, broken)
-    (broken / "deploy" / "certificates.sh").write_text("echo no entropy today >&2; exit 1\n")
+    rewrite(broken, "deploy/certificates.sh", "echo no entropy today >&2; exit 1\n")
     done = polysome("up", broken, "--run-folder", tmp_path / "run")
     assert done.returncode == 3 and "certificates.sh failed: no entropy today" in done.stderr
     assert not namespaces()
@@ -200,7 +213,7 @@ def test_a_start_that_fails_leaves_nothing(bundle: Path, tmp_path: Path) -> None
 def test_the_compiler_is_heard(bundle: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(bundle, broken)
-    (broken / "runtime" / "waits.cpp").write_text("int main() { return none; }\n")
+    rewrite(broken, "runtime/waits.cpp", "int main() { return none; }\n")
     done = polysome("up", broken, "--run-folder", tmp_path / "run")
     assert done.returncode == 3 and "does not build" in done.stderr and "'none'" in done.stderr
     assert not namespaces()
@@ -209,8 +222,8 @@ def test_the_compiler_is_heard(bundle: Path, tmp_path: Path) -> None:
 def test_building_ends_when_it_is_asked_to(bundle: Path, tmp_path: Path) -> None:
     slow = tmp_path / "slow"
     shutil.copytree(bundle, slow)
-    with (slow / "nf" / "CMakeLists.txt").open("a") as file:
-        file.write(f"execute_process(COMMAND sleep 300.{os.getpid()})\n")
+    waits = f"execute_process(COMMAND sleep 300.{os.getpid()})\n"
+    rewrite(slow, "nf/CMakeLists.txt", (slow / "nf" / "CMakeLists.txt").read_text() + waits)
     up = Up(slow, tmp_path / "run")
     try:
         asleep = b"sleep\0" + f"300.{os.getpid()}".encode() + b"\0"
@@ -245,7 +258,7 @@ def test_what_is_no_bundle(tmp_path: Path, what: str, said: str) -> None:
 def test_a_configuration_that_is_none(bundle: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(bundle, broken)
-    (broken / "rdma" / "memory1.json").write_text('{"serfer": "memory1"}')
+    rewrite(broken, "rdma/memory1.json", '{"serfer": "memory1"}')
     done = polysome("up", broken, "--run-folder", tmp_path / "run")
     assert done.returncode == 2 and "memory1.json is no AgentConfig" in done.stderr and "serfer" in done.stderr
 

@@ -1,7 +1,7 @@
 """One run of a bundle: what it claims, makes and takes away again.
 
-A run's folder has `up.json`, which says what was made, from before it is made until it is gone; the file `lock` is
-locked as long as the run lives. /run/polysome/NF leads to the folder.
+A run's folder has `up.json`, which says what was made, from before it is made until it is gone; the file `lock`, which
+says whose folder it is, is locked as long as the run lives. /run/polysome/NF leads to the folder.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from polysome.deploy.processes import Command, Supervisor
 
 PLACE = Path("/run/polysome")
 RECORD, LOCK = "up.json", "lock"
+MARK = "A run of `polysome up`, which makes and removes what is in this folder.\n"
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,15 @@ def _remove(folder: Path, record: Record) -> None:
 
 
 def _check_ours(folder: Path) -> None:
-    """On a machine of a deployment, /run/polysome/NF is that one's."""
-    if folder.exists() and not (folder / LOCK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    """On a machine of a deployment, /run/polysome/NF is that one's, and a folder of a user's may hold a `lock`, too."""
+    if folder.exists() and not _marked(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise DeployError(f"{folder} is there already, and no run's of `polysome up`", "Move it away.")
+
+
+def _marked(folder: Path) -> bool:
+    with suppress(OSError, UnicodeDecodeError):
+        return (folder / LOCK).read_text(encoding="utf-8") == MARK
+    return False
 
 
 @contextmanager
@@ -120,6 +127,9 @@ def _lock(folder: Path) -> Iterator[None]:
             record = read_record(folder)
             who = f": process {record.pid} runs {record.nf}" if record is not None else ""
             raise DeployError(f"another `polysome up` uses {folder}{who}", "End it (Ctrl-C) first.") from None
+        if not _marked(folder):
+            file.write(MARK)
+            file.flush()
         yield
 
 

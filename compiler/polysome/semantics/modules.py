@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 
-from polysome.resources import folder
+from polysome.resources import folder, user_cache
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean, listed
 from polysome.syntax.spans import Source
@@ -92,13 +93,14 @@ class Loader:
         text = decoded(shown, path.read_bytes(), self.report)
         if text is None:
             return None
-        entry = _cache_folder() / hashlib.sha256(f"{_version()}\0{shown}\0{text}".encode()).hexdigest()
+        entry = user_cache() / hashlib.sha256(f"{_version()}\0{shown}\0{text}".encode()).hexdigest()
         try:
-            tree: ast.File = pickle.loads(entry.read_bytes())
+            tree = _Trees(io.BytesIO(entry.read_bytes())).load()
+        except Exception:  # there is none, or it is damaged: unpickling may then raise anything
+            tree = None
+        if isinstance(tree, ast.File):
             self.report.sources[shown] = Source(shown, text)
             return tree
-        except Exception:  # there is none, or it is damaged: unpickling may then raise anything
-            pass
         from polysome.syntax.parse import parse  # ANTLR is slow to import and rarely needed
 
         before = len(self.report.errors)
@@ -108,13 +110,19 @@ class Loader:
         return parsed
 
 
+class _Trees(pickle.Unpickler):
+    """Makes nodes of syntax trees and nothing else: whoever can write to the cache must not have code run by it."""
+
+    def find_class(self, module: str, name: str) -> type:
+        if module.startswith("polysome.syntax."):
+            found = super().find_class(module, name)
+            if isinstance(found, type) and is_dataclass(found) and found.__module__ == module:
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no node of a syntax tree")
+
+
 def _uses(tree: ast.File) -> list[ast.Use]:
     return [item for item in tree.items if isinstance(item, ast.Use)]
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "polysome"
 
 
 def _version() -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.names import identifier
 from polysome.ir import program as ir
-from polysome.resources import folder
+from polysome.resources import folder, ours, user_cache
 
 CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
 
@@ -181,14 +181,15 @@ def fingerprint(parts: Iterable[bytes]) -> str:
 
 
 def cache_folder() -> Path:
-    """Where everything is kept; made if it is not there."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    top = Path(given) if os.path.isabs(given) else Path.home() / ".cache"  # the XDG specification: others are ignored
-    found = top / "polysome" / "native"
+    """Where everything is kept; made if it is not there. BuildError if another user may have put something there."""
+    found = user_cache() / "native"
     try:
         found.mkdir(parents=True, exist_ok=True)
+        trusted = ours(found)
     except OSError as error:
         raise BuildError(f"{found}, where native NFs are kept, cannot be made: {error.strerror}") from error
+    if not trusted:
+        raise BuildError(f"{found}, where native NFs are kept and run from, is another user's, or all may write there")
     return found
 
 

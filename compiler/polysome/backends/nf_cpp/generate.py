@@ -300,7 +300,7 @@ class _Generator:
         mask = hex(sum(1 << p for p in handled))
         return [
             "/// Is there a handler for packets of this port?",
-            f"bool handles(uint16_t port) const {{ return port < 64 && {mask}u >> port & 1; }}",
+            f"bool handles(uint16_t port) const {{ return port < 64 && {mask}ull >> port & 1; }}",
             "",
         ]
 

@@ -1,0 +1,34 @@
+"""The port of a tag is what the frame says: any of 16 bits, of which an NF has a few."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from tests.backends.examples import program
+
+from polysome.backends.nf_cpp.build import built, missing
+from polysome.backends.nf_cpp.generate import generate
+
+MAIN = """#include <cstdint>
+#include <cstdio>
+#include "handles.hpp"
+int main() {
+    for (uint32_t port = 0; port < 1 << 16; ++port)
+        if (Ports{}.handles(static_cast<uint16_t>(port))) std::printf("%u ", port);
+}
+"""
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+@pytest.mark.parametrize("name", ["load_balancer", "bridge"])
+def test_only_ports_of_the_nf_have_a_handler(name: str) -> None:
+    """With a shift by more than a word has, others would have one, too."""
+    nf = program(name)
+    (line,) = re.findall(r"^ *bool handles\(.*$", generate(nf), re.MULTILINE)
+    flags = ("-std=c++20", "-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+    found = built("handles", f"struct Ports {{\n{line}\n}};\n", MAIN, flags)
+    done = subprocess.run([found], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert [int(port) for port in done.stdout.split()] == list(range(len(nf.ports)))
