@@ -39,15 +39,25 @@ inline std::string sha256(std::string_view bytes) {
 
 class ConfigStore {
   public:
-    /// `program`: of the NF whose configs these are.
-    ConfigStore(std::string folder, std::string program) : folder_(std::move(folder)), program_(std::move(program)) {}
+    /// `program`: of the NF whose configs these are. The folder is opened here, so that a process which becomes another
+    /// user needs no way to it, but may have to write into it.
+    ConfigStore(std::string folder, std::string program)
+        : folder_(std::move(folder)),
+          program_(std::move(program)),
+          opened_(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+          why_(opened_ < 0 ? errno : 0) {}
+    ~ConfigStore() {
+        if (opened_ >= 0) close(opened_);
+    }
+    ConfigStore(const ConfigStore&) = delete;
+    ConfigStore& operator=(const ConfigStore&) = delete;
 
     /// Failure(3) unless the folder is there and this process may write into it.
     void check() const {
-        if (access(folder_.c_str(), W_OK | X_OK) != 0) {
-            throw control::Failure(3,
-                                   "`state` names " + folder_ + ", which cannot be written: " + std::strerror(errno));
-        }
+        const bool good = opened_ >= 0 && faccessat(opened_, ".", W_OK | X_OK, AT_EACCESS) == 0;
+        if (good) return;
+        const int error = opened_ < 0 ? why_ : errno;
+        throw control::Failure(3, "`state` names " + folder_ + ", which cannot be written: " + std::strerror(error));
     }
 
     /// The config that was kept; nothing if there is none. `why` says what is wrong with a file that is of no use.
@@ -71,24 +81,21 @@ class ConfigStore {
 
     /// Replaces what is kept: after a crash at any moment it is the one before or this one. Failure(3) if it cannot.
     void keep(const std::string& version, std::string_view config) const {
-        const std::string next = path() + ".next";
         std::ostringstream head;
         head << program_ << '\n' << version << '\n' << config.size() << '\n';
-        const int file = open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        const int file = openat(opened_, next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         bool good = file >= 0 && write_all(file, head.str()) && write_all(file, config) && fsync(file) == 0;
+        good = good && renameat(opened_, next, opened_, name) == 0;
         const int error = errno;
         if (file >= 0) close(file);
-        if (good) good = rename(next.c_str(), path().c_str()) == 0;
         if (!good) throw control::Failure(3, "cannot write " + path() + ": " + std::strerror(error));
-        const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (folder >= 0) {
-            fsync(folder);
-            close(folder);
-        }
+        fsync(opened_);
     }
 
   private:
-    std::string path() const { return folder_ + "/config"; }
+    static constexpr const char *name = "config", *next = "config.next";
+
+    std::string path() const { return folder_ + "/" + name; }
 
     static bool write_all(int file, std::string_view bytes) {
         while (!bytes.empty()) {
@@ -101,6 +108,7 @@ class ConfigStore {
     }
 
     std::string folder_, program_;
+    int opened_, why_;  ///< the folder, or why it could not be opened
 };
 
 }  // namespace polysome::host

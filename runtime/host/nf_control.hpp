@@ -2,14 +2,12 @@
 /// be included in one file of a program.
 #pragma once
 
-#include <grp.h>
-#include <pwd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <mutex>
 
 #include "control/server.hpp"
+#include "control/user.hpp"
 #include "host/common.hpp"
 #include "host/fields_control.hpp"
 #include "host/fields_store.hpp"
@@ -197,15 +195,6 @@ class NfService final : public control::Nf::Service {
 
 namespace detail {
 
-/// Gives up root for good, in all threads.
-inline void become(const std::string& user) {
-    const passwd* const entry = getpwnam(user.c_str());
-    if (entry == nullptr) throw control::Failure(2, "`user` names `" + user + "`, which this machine does not know");
-    if (initgroups(entry->pw_name, entry->pw_gid) != 0 || setgid(entry->pw_gid) != 0 || setuid(entry->pw_uid) != 0) {
-        throw control::Failure(3, "cannot become the user " + user + ": " + std::strerror(errno));
-    }
-}
-
 /// The config to start with: the one that was in force last, else the first one.
 inline Version starting_config(control::Log& log, FieldsLoop& loop, const ConfigStore& store,
                                const std::string& first) {
@@ -241,7 +230,7 @@ inline void serve(control::Log& log, const control::NfConfig& config, const NfFa
     control::Mailbox mailbox;
     NfService service(log, mailbox, *loop, facts, config.server(), store, std::move(first));
     control::Server server(log, config.listen(), config.tls(), {&service});
-    if (!config.user().empty()) become(config.user());
+    control::become(config.user());
     store.check();
     log.info(std::string(facts.name) + " on " + config.interface() + ", config " + version);
     loop->run(mailbox, signals);

@@ -113,10 +113,10 @@ def test_a_server_without_data_addresses_gets_those_of_the_simulated_system(bund
     assert (end.mac, end.ip) == ("02:70:6f:6c:79:10", "198.19.255.16")
 
 
-def test_who_does_not_exist_here_is_not_who_a_part_becomes(bundle: Bundle) -> None:
-    found = layout(changed(bundle, "nf/nf1.json", user="nobody"), RUN)
+def test_no_part_stays_root_for_want_of_its_user(bundle: Bundle) -> None:
+    found = layout(changed(bundle, "nf/nf1.json", user="daemon"), RUN)
     users = {part.name: json.loads(part.config).get("user", "") for part in found.parts}
-    assert users["nf1"] == "nobody" and users["memory1"] == ""
+    assert users["nf1"] == "daemon" and users["memory1"] == "nobody", "the bundle's is unknown here"
 
 
 def test_the_controller_is_the_bundles_own(bundle: Bundle) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +78,17 @@ def test_a_memory_server_speaks_to_nobody_in_anothers_name(lb: Balanced, tmp_pat
     assert at_nf == [] and at_first == [own, tagged(own, "81000005")]
     told = [h.text for h in lb.up.status().happened if "refused" in h.text and "unknown" in h.text]
     assert told and all(pair.state == "up" for pair in lb.up.status().queue_pairs)
+
+
+def test_no_part_that_reads_packets_of_strangers_is_root(lb: Balanced) -> None:
+    """Their users and what they may do, of all threads: the switch, the NF and the agents have given up both."""
+    checked = set()
+    for status in Path("/proc").glob("[0-9]*/task/*/status"):
+        with suppress(OSError):
+            lines = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+            command = (status.parent / "cmdline").read_bytes().split(b"\0")
+            program = Path(command[0].decode()).name
+            if str(lb.up.folder / "config").encode() in b" ".join(command) and "python" not in program:
+                checked.add(program)
+                assert set(lines["Uid"].split()) != {"0"} and int(lines["CapEff"], 16) == 0, command
+    assert len(checked) == 3, checked

@@ -13,6 +13,7 @@ import pwd
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ PATIENCE = 60_000_000  # ns that a busy machine may leave a process out: no time
 JUMBO = 9000  # MTU of the links inside: no frame of the split protocol is longer, but for whole packets
 MANAGEMENT = ipaddress.ip_network("198.18.255.0/24")  # RFC 2544; for machines without an address of their own
 _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")  # and no PCI address
+NOBODY = "nobody"
 SOCKET = "controller.sock"  # in the run folder
 MOST_SOCKET = 107  # bytes of the path of a Unix socket
 ETHERNET = 14
@@ -259,11 +261,12 @@ def _joined(address: str, listen: str) -> str:
 
 
 def _user(name: str) -> str:
-    """Whom a part becomes: the one of the bundle if there is one of that name here, else it stays who it is."""
-    try:
-        return pwd.getpwnam(name).pw_name if name else ""
-    except KeyError:
-        return ""
+    """Whom a part becomes: the one of the bundle if there is one of that name here, else nobody. Parts read packets of
+    strangers: none stays root that need not."""
+    for known in (name, NOBODY) if name else ():
+        with suppress(KeyError):
+            return pwd.getpwnam(known).pw_name
+    return ""
 
 
 def _tls(tls: Any, run: Path, name: str) -> None:
