@@ -151,6 +151,34 @@ def test_links_and_drops_are_in_the_status(site: SiteMaker) -> None:
     asyncio.run(with_traffic(site, 5e7, scenario))
 
 
+def test_drops_outlive_the_process_that_counted_them(site: SiteMaker) -> None:
+    """An NF's, the switch's and those of its program; also when the controller began anew between."""
+
+    def found(s: Site) -> dict[str, int]:
+        return {drop.name: drop.value for drop in s.status().drops}
+
+    async def scenario() -> None:
+        async with site(polling=POLLING, ingressEvents=INGRESS_EVENTS) as s:
+            s.switch.drops = {"queue full": 7}
+            s.switch.count("Ingress.events", s.changes["ingressEvents"].index("foreign_answer") << 4, 3)
+            await s.start()
+            wanted = {"not for the VIP": 6, "switch: queue full": 7, "switch: ingress.foreign_answer": 3}
+            await s.until(lambda: found(s) == wanted)
+            s.nfs[0].restart()
+            await s.until(lambda: found(s)["not for the VIP"] == 9)
+            s.switch.restart()
+            s.switch.drops = {"queue full": 1}
+            await s.until(lambda: found(s)["switch: queue full"] == 8)
+            assert found(s)["switch: ingress.foreign_answer"] == 3
+            await s.stop_controller()
+            s.nfs[0].restart()
+            await s.start_controller()
+            last = {"not for the VIP": 12, "switch: queue full": 8, "switch: ingress.foreign_answer": 3}
+            await s.until(lambda: found(s) == last)
+
+    asyncio.run(scenario())
+
+
 def test_drops_are_lost_packets_only(site: SiteMaker) -> None:
     """The switch's process counts all that ends in the program, also acknowledgements and sweeps; those are no loss."""
 

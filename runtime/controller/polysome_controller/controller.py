@@ -110,6 +110,7 @@ class Controller:
             self._prover.close()
         for nf in self._nfs.each:
             await nf.close()
+        self._context.store.save()
         os.close(self._lock)
 
     async def _forever(self, step: Callable[[], Awaitable[None]], seconds: float) -> None:
@@ -208,9 +209,8 @@ class Controller:
     def _drops(self) -> list[pb.Counter]:
         drops: Counter[str] = Counter()
         for nf in self._nfs.each:
-            for drop in nf.statistics.drops:
-                drops[drop.name] += drop.value
-        for name, value in self._load.reading.drops:
+            drops.update(nf.drops)
+        for name, value in self._load.drops.items():
             if not name.endswith(program.ENDED):
                 drops[f"switch: {name}"] += value
         for name in program.LOST:

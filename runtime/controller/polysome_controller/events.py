@@ -27,7 +27,9 @@ class EventWatch:
         config = self._context.config
         totals = await self._sums("ingress", program.INGRESS_EVENTS, list(config.ingress_events))
         totals.update(await self._sums("egress", program.EGRESS_EVENTS, list(config.egress_events)))
-        self.totals = totals
+        if run != self._switch.boot:
+            return  # some of them are another run's
+        self.totals = totals = self._context.store.count("events", run, totals)
         if run != self._run:  # what was counted before is no news
             self._run = run
             self._told = {kind: (-QUIET, totals.get(f"ingress.{kind}", 0)) for kind in program.FORGED}

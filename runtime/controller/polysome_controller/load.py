@@ -49,6 +49,7 @@ class LoadMonitor:
     def __init__(self, context: Context, switch: Switch, servers: list[Server]) -> None:
         self.directions: list[Direction] = [Direction(0, 0, 0)] * len(servers)
         self.reading = PortReading(())
+        self.drops: dict[str, int] = {}  # of all runs of the switch
         self._context = context
         self._switch = switch
         self._servers = servers
@@ -85,6 +86,8 @@ class LoadMonitor:
     async def _sample(self) -> Sample:
         run, driver = self._switch.boot, self._switch.driver
         self.reading = await driver.read_ports()
+        if run == self._switch.boot:
+            self.drops = self._context.store.count("switch", run, dict(self.reading.drops))
         taken, requests = time.monotonic(), []
         for server in self._servers:
             if not self._context.layout.server_of:

@@ -42,6 +42,7 @@ class NfServer:
         self.config = context.config.nf_servers[index]
         self.part = Part(self.config.name, "nf", self.config.address, context.journal)
         self.statistics = pb.NfStatistics()
+        self.drops: dict[str, int] = {}  # of all its runs
         self.pulse = Pulse()
         self._context = context
         self._switch = switch
@@ -67,6 +68,8 @@ class NfServer:
         try:
             if self._description is not None:
                 self.statistics = await self._peer.call("Statistics", pb.Nothing())
+                said = {drop.name: drop.value for drop in self.statistics.drops}
+                self.drops = self._context.store.count(self.config.name, self.statistics.boot, said)
             if self._description is None or self.statistics.boot != self._description.boot:
                 await self._describe()
             assert self._description is not None

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,35 @@ class PairState:
 
 
 @dataclass
+class Counted:
+    """Counters of a part, which begins at 0 with each run: of all `before`, and as read last in this one, `now`.
+
+    `gone`: the run `boot` has ended, as counters went back; who says so has not yet heard of the new one.
+    """
+
+    boot: int = 0
+    gone: bool = False
+    before: dict[str, int] = field(default_factory=dict)
+    now: dict[str, int] = field(default_factory=dict)
+
+    def read(self, boot: int, values: Mapping[str, int]) -> bool:
+        """True if it is a new run's: what the one before had counted is to be kept."""
+        back = any(values.get(name, 0) < value for name, value in self.now.items())
+        other = self.boot not in (0, boot)
+        ended = back or (other and not self.gone)
+        if ended:
+            self.before = self.total
+        self.gone = not other and (back or self.gone)
+        self.boot, self.now = boot, dict(values)
+        return ended
+
+    @property
+    def total(self) -> dict[str, int]:
+        names = {**self.before, **self.now}
+        return {name: self.before.get(name, 0) + self.now.get(name, 0) for name in names}
+
+
+@dataclass
 class State:
     epoch: int = 0
     switch_boot: int = 0  # of the run that is filled; 0: none
@@ -59,6 +89,7 @@ class State:
     fallback: int = 0
     spare: dict[str, int] = field(default_factory=dict)
     moved: dict[int, int] = field(default_factory=dict)  # buckets not on their own server; -1: on none
+    counted: dict[str, Counted] = field(default_factory=dict)  # drops, by part; "events": of the switch's program
     unsure: bool = False  # the process may have ended in the middle of a change to NF links, buckets, or the meter
 
 
@@ -69,6 +100,7 @@ def _from_json(text: str) -> State:
     known.agents = {name: PartState(**part) for name, part in values["agents"].items()}
     known.nfs = {name: PartState(**part) for name, part in values["nfs"].items()}
     known.pairs = [PairState(**pair) for pair in values["pairs"]]
+    known.counted = {name: Counted(**counted) for name, counted in values.get("counted", {}).items()}
     known.moved = {int(bucket): int(server) for bucket, server in values["moved"].items()}
     for name in ("epoch", "switch_boot", "fallback"):
         if not isinstance(values[name], int):
@@ -96,6 +128,16 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.trouble = f"{self._file} cannot be read ({error})"
         return State()
+
+    def count(self, name: str, boot: int, values: Mapping[str, int]) -> dict[str, int]:
+        """What a part has counted in all its runs, with what was read of it now.
+
+        Of a run that ends while this process is away too, what was not written by then is lost.
+        """
+        counted = self.state.counted.setdefault(name, Counted())
+        if counted.read(boot, values):
+            self.save()
+        return counted.total
 
     def save(self) -> None:
         self._write(self._file, json.dumps(asdict(self.state), indent=1).encode())
