@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from polysome_controller import control_pb2 as pb
 
@@ -292,6 +293,33 @@ def test_an_earlier_controller_is_refused(site: SiteMaker) -> None:
             s.switch.take_down(0)
             await s.until(lambda: s.part("memory0").state == "refused")
             assert "not newer" in s.part("memory0").detail and not s.switch.up(0)
+
+    asyncio.run(scenario())
+
+
+def test_what_was_up_before_the_controller_began_anew_was_up_since_then(site: SiteMaker) -> None:
+    """Not what began anew meanwhile, nor what was down between."""
+    names = ("switch", "memory0", "memory1", "nf1", "nf2")
+
+    async def scenario() -> None:
+        async with site() as s:
+            await s.start()
+            since = {name: s.part(name).since for name in names}
+            await s.stop_controller()
+            s.nfs[0].restart()
+            began = time.time_ns()
+            await s.start_controller()
+            await s.until(s.all_up)
+            await s.until(lambda: s.part("nf1").state == "up")
+            assert {name: s.part(name).since for name in names if name != "nf1"} == {
+                name: when for name, when in since.items() if name != "nf1"
+            }
+            assert s.part("nf1").since >= began
+            await s.agents[1].stop()
+            await s.until(lambda: s.part("memory1").state == "down")
+            await s.agents[1].start()
+            await s.until(lambda: s.part("memory1").state == "up")
+            assert s.part("memory1").since > began
 
     asyncio.run(scenario())
 

@@ -40,7 +40,7 @@ class NfServer:
 
     def __init__(self, context: Context, switch: Switch, index: int, configuring: asyncio.Lock) -> None:
         self.config = context.config.nf_servers[index]
-        self.part = Part(self.config.name, "nf", self.config.address, context.journal)
+        self.part = Part(self.config.name, "nf", self.config.address, context.journal, context.state.ups)
         self.statistics = pb.NfStatistics()
         self.drops: dict[str, int] = {}  # of all its runs
         self.pulse = Pulse()
@@ -75,7 +75,7 @@ class NfServer:
             assert self._description is not None
             await self._bring_config()
             if await self._announce(int.from_bytes(self._description.mac, "big")):
-                self.part.joined()
+                self.part.joined(self._description.boot)
             else:
                 self.part.joining("waits for the switch")
         except SwitchAway:

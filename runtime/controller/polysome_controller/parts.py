@@ -11,13 +11,16 @@ from polysome_controller.journal import Journal
 
 
 class Part:
-    """State of a part. Changes go to the journal, each once."""
+    """State of a part. Changes go to the journal, each once. `ups`: of parts that are up, by name, which run is and
+    since when: what a controller before this one knew, too.
+    """
 
-    def __init__(self, name: str, role: str, address: str, journal: Journal) -> None:
+    def __init__(self, name: str, role: str, address: str, journal: Journal, ups: dict[str, tuple[int, int]]) -> None:
         self.name = name
         self.role = role
         self.address = address
         self._journal = journal
+        self._ups = ups
         self.state = "joining"
         self.detail = "not heard of yet"
         self.since = time.time_ns()
@@ -27,9 +30,15 @@ class Part:
     def up(self) -> bool:
         return self.state == "up"
 
-    def joined(self, detail: str = "") -> None:
+    def joined(self, run: int, detail: str = "") -> None:
         self.misses = 0
+        before = self._ups.get(self.name, (0, 0))
         self._become("up", detail)
+        if before[0] == run:
+            self.since = before[1]
+        elif before[0]:
+            self.since = time.time_ns()  # it began anew between two looks
+        self._ups[self.name] = run, self.since
 
     def joining(self, detail: str) -> None:
         self._become("joining", detail)
@@ -51,6 +60,8 @@ class Part:
 
     def _become(self, state: str, detail: str, quiet: bool = False) -> None:
         if state != self.state:
+            if self.state == "up":
+                self._ups.pop(self.name, None)
             self.since = time.time_ns()
             if not quiet:
                 tell = self._journal.warning if state == "down" else self._journal.info

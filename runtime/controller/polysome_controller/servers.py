@@ -76,7 +76,7 @@ class Server:
 
     def __init__(self, context: Context, switch: Switch, index: int, prover: Prover | None) -> None:
         self.config = context.config.rdma_servers[index]
-        self.part = Part(self.config.name, "rdma", self.config.address, context.journal)
+        self.part = Part(self.config.name, "rdma", self.config.address, context.journal, context.state.ups)
         self.health = pb.AgentHealth()
         self.pulse = Pulse()
         self.pairs = context.layout.servers[index]  # by their number at the agent
@@ -198,7 +198,9 @@ class Server:
         if self._unproved and not self.serves:
             self.part.refused(trouble)
         else:
-            self.part.joined(trouble or f"{self._registration.device}, {self._registration.region} bytes")
+            self.part.joined(
+                self._registration.boot, trouble or f"{self._registration.device}, {self._registration.region} bytes"
+            )
 
     def _has_no_link(self) -> bool:
         """What the agent itself says: the switch would find out again and again, each time by what it loses."""

@@ -90,6 +90,7 @@ class State:
     spare: dict[str, int] = field(default_factory=dict)
     moved: dict[int, int] = field(default_factory=dict)  # buckets not on their own server; -1: on none
     counted: dict[str, Counted] = field(default_factory=dict)  # drops, by part; "events": of the switch's program
+    ups: dict[str, tuple[int, int]] = field(default_factory=dict)  # run of a part that is up, and since when, in ns
     unsure: bool = False  # the process may have ended in the middle of a change to NF links, buckets, or the meter
 
 
@@ -101,6 +102,7 @@ def _from_json(text: str) -> State:
     known.nfs = {name: PartState(**part) for name, part in values["nfs"].items()}
     known.pairs = [PairState(**pair) for pair in values["pairs"]]
     known.counted = {name: Counted(**counted) for name, counted in values.get("counted", {}).items()}
+    known.ups = {name: (int(run), int(since)) for name, (run, since) in values.get("ups", {}).items()}
     known.moved = {int(bucket): int(server) for bucket, server in values["moved"].items()}
     for name in ("epoch", "switch_boot", "fallback"):
         if not isinstance(values[name], int):

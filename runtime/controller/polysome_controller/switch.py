@@ -21,7 +21,7 @@ class Switch:
     filled now, so that nothing of before is in it."""
 
     def __init__(self, context: Context, driver: SwitchDriver, ready: Callable[[bool], None]) -> None:
-        self.part = Part("switch", "switch", context.config.switch, context.journal)
+        self.part = Part("switch", "switch", context.config.switch, context.journal, context.state.ups)
         self.driver = driver
         self.boot = 0
         self.pulse = Pulse()
@@ -54,7 +54,7 @@ class Switch:
             self.boot = identity.boot
             self._context.journal.info("switch", f"run {identity.boot:x} is filled already: taken over as it is")
             self._ready(False)
-        self.part.joined()
+        self.part.joined(identity.boot)
 
     async def write(self, updates: Sequence[Update], run: int = 0) -> None:
         """Into the run that is filled, which must be `run` if that is given; SwitchAway if that did not work, or may
