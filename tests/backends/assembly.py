@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 DIGIT = {"0x": 4, "0o": 3, "0b": 1}  # bits of a digit of a match
 MATCHED = {"half": 16, "byte": 8, "ctr_neg": 1, "ctr_zero": 1}  # bits of what is matched, by the begin of its name
 MOST_STEPS = 256
-PASSED_OVER = re.compile(r"(checksum \d|clot \d+|\d+(\.\.\d+)?|[TMD]?[BHW]\d+|hdr_len_inc_stop|intr_md|save)")
+PASSED_OVER = re.compile(r"(checksum \d|clot \d+|\d+(\.\.\d+)?|[TMD]?[BHW]\d+|hdr_len_inc_stop|intr_md)")
+SAVED = {60: "byte3", 61: "byte2", 62: "byte1", 63: "byte0"}  # where scratch registers are loaded from (parde_spec.h)
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Row:
     shift: int = 0
     onward: str = "end"
     load: dict[str, int] = field(default_factory=dict)
+    save: list[str] = field(default_factory=list)
     extracts: list[tuple[str, int, int]] = field(default_factory=list)
     constants: list[tuple[str, int]] = field(default_factory=list)
     counter: tuple[str, int] | None = None
@@ -72,6 +74,7 @@ class Parser:
         found, buffer, at, name, counter = Parsed(), metadata + frame, 0, self.start, 0
         registers: dict[str, int] = {}
         places: dict[str, int] = {}
+        saved: dict[str, tuple[int, int]] = {}  # in scratch registers: what was loaded, and from where
         for _ in range(MOST_STEPS):
             state = self.states[name]
             registers |= {"ctr_neg": counter < 0, "ctr_zero": counter == 0}
@@ -83,9 +86,14 @@ class Parser:
             found.rows.append((name, row))
             taken = state.rows[row]
             self._take(taken, at, found)
+            before = dict(saved)
             for register, place in taken.load.items():
+                if place in SAVED:
+                    registers[register], places[register] = before[SAVED[place]]
+                    continue
                 registers[register] = int.from_bytes(buffer[at + place :][: bits(register) // 8], "big")
                 places[register] = at + place - self.metadata
+            saved |= {register: (registers[register], places[register]) for register in taken.save}
             if taken.counter:
                 counter = counter - taken.counter[1] if taken.counter[0] == "dec" else taken.counter[1]
             at, name = at + taken.shift, taken.onward
@@ -173,6 +181,8 @@ def _does(key: str, value: str, row: Row) -> None:
         case "load":
             pairs = (part.split(" : ") for part in value.strip("{ }").split(", "))
             row.load = {register: int(place.split("..")[0]) for register, place in pairs}
+        case "save":
+            row.save = value.strip("[ ]").split(", ")
         case "counter":
             row.counter = ("dec", int(value.removeprefix("dec "))) if value else None
         case _:
