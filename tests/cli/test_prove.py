@@ -52,8 +52,8 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wrong(*about: object) -> str:
         text = right(*about)  # type: ignore[arg-type]
-        assert "(0x4, 0x5, _" in text
-        return text.replace("(0x4, 0x5, _", "(0x4, _, _")
+        assert "(0x4, 0x5, 0x0 &&& 0xf800" in text
+        return text.replace("(0x4, 0x5, 0x0 &&& 0xf800", "(0x4, _, 0x0 &&& 0xf800")
 
     monkeypatch.setattr(library, "tofino_program", wrong)
 

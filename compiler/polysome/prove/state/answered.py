@@ -157,7 +157,9 @@ class Answered:
         met = False
         for passed in passes(p4, p4.egress, Window(frame), name="bridged."):
             for access in passed.store.accesses:
-                if access.changes and not passed.lost:
+                if access.changes and not passed.lost and access.register == self.epochs.egress:
+                    yield _of(passed, "a request begins an epoch of READs")
+                elif access.changes and not passed.lost:
                     met = True
                     old = as_term(access.old[""], Bits(32))
                     goes_on = NOTHING.prove((), as_term(access.new[""], Bits(32)) == old + 1)

@@ -81,11 +81,14 @@ class Emitted:
     def transitions(self, seed: int = 0, recorded: Iterable[bytes] = ()) -> list[Sent]:
         """Frames of any role that take the transitions of the ingress parser that such frames are found for.
 
-        They are made from what users sent, `recorded`, and for the rest from zeros.
+        They are made from what users sent, `recorded`, and for the rest from zeros. Those of the NF are looked for by
+        themselves: the first state sees so much of them that none ends in the states which others come to as well.
         """
+        points, parser = self.coverage.points, self.coverage.points.program.ingress.parser
         seeds = [Frame(_metadata(Role.traffic), data) for data in recorded]
-        seeds += [Frame(_metadata(role), b"") for role in Role]
-        found = frames(self.coverage.points, self.coverage.points.program.ingress.parser, seeds, seed)
+        seeds += [Frame(_metadata(role), b"") for role in Role if role is not Role.nf]
+        of_the_nf = frames(points, parser, [Frame(_metadata(Role.nf), b"")], seed)
+        found = of_the_nf | frames(points, parser, seeds, seed)
         return [Sent(Role(frame.metadata[0]), frame.data) for frame in dict.fromkeys(found.values())]
 
     def send(self, sent: Iterable[Sent]) -> Coverage:
