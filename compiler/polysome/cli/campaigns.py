@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from polysome.captures.errors import CaptureError
@@ -19,6 +20,8 @@ from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec, load
 from polysome.testing.workers import Task, on_processes, on_ray
+
+_PER_CPU = 4  # workers; more of them take memory and find nothing sooner
 
 
 def loaded(path: Path, params: list[str], config: list[str]) -> Spec:
@@ -59,11 +62,18 @@ def performed(
     try:
         if workers == "ray":
             return on_ray(task)
-        if not workers.isdigit() or int(workers) < 1:
-            fail(COMMAND_LINE, f"--workers {workers}: a number or `ray` was expected", "Write for example `4`.")
-        return on_processes(task, int(workers))
+        return on_processes(task, _processes(workers))
     except Unsupported as lacking:
         fail(ENVIRONMENT, str(lacking))
+
+
+def _processes(workers: str) -> int:
+    if not workers.isdecimal() or not workers.strip("0"):
+        fail(COMMAND_LINE, f"--workers {workers}: a number or `ray` was expected", "Write for example `4`.")
+    most = _PER_CPU * (os.cpu_count() or 1)
+    if len(workers) > 9 or int(workers) > most:
+        fail(COMMAND_LINE, f"--workers {workers}: this machine has CPUs for {most} at most", f"Write `{most}` or less.")
+    return int(workers)
 
 
 def _absolute(config: str) -> str:

@@ -1,4 +1,4 @@
-"""What commands do where standard output is full, closed, or read by nobody any more."""
+"""What commands do where standard output is full, closed, or read by nobody any more, or a file cannot be written."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from polysome.backends.nf_cpp.build import missing
+from polysome.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 LB = ROOT / "examples" / "load_balancer"
 SPEC, SITE = LB / "load_balancer.nf", LB / "site.toml"
 RUN = ("run", SPEC, "--in", f"clients={LB / 'clients.pcap'}", "--config", LB / "config.toml")
+ON_SYSTEM = (*RUN, "--engine", "system")
+built = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 COMMANDS = [
     ("--help",),
     ("--version",),
@@ -104,3 +110,23 @@ def test_closed_descriptors_lead_nowhere(arguments: tuple[object, ...], closed: 
     assert b"Traceback" not in done.stderr
     if more:
         assert (tmp_path / "out.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*RUN, "--out", "{}.pcapng"),
+        pytest.param((*ON_SYSTEM, "--capture-links", "{}"), marks=built),
+        ("plan", SPEC, "--site", SITE, "--p4", "{}.p4"),
+        ("compile", SPEC, "-o", "{}"),
+        ("compile", SPEC, "--site", SITE, "--no-proof", "-o", "{}"),
+    ],
+)
+@pytest.mark.parametrize("place", ["/proc/x", "none.txt/x"])
+def test_a_file_that_cannot_be_written_is_an_error_of_the_environment(
+    arguments: tuple[object, ...], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("none.txt").touch()
+    done = CliRunner().invoke(app, [str(a).format(place) for a in arguments])
+    assert done.exit_code == 3 and done.stderr.startswith("error: ") and place in done.stderr, done.stderr
