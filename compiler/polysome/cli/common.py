@@ -21,7 +21,7 @@ from polysome.syntax.spans import Source, Span
 if TYPE_CHECKING:
     from polysome.plan.site import Site
 
-SPEC, COMMAND_LINE, ENVIRONMENT = 1, 2, 3
+SPEC, COMMAND_LINE, ENVIRONMENT, UNTESTED = 1, 2, 3, 4
 _MOST_DIGITS = 19  # of a u64
 
 

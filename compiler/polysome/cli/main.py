@@ -36,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 fine, 1 the spec or a property is wrong, 2 the command line or an input, "
-    "3 the environment: something is missing, or an output cannot be written.",
+    "3 the environment: something is missing, or an output cannot be written; 4 nothing that was asked for was tested.",
 )
 app.command("check")(check.check)
 app.command("run")(run.run)
