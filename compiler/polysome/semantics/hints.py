@@ -121,6 +121,32 @@ _METHODS = {
     ("delete", "remove", "erase", "discard", "pop", "del"): "Write `remove {name}[k];`.",
     ("size", "length"): "Write `{name}.len`.",
 }
+_READS = ("Look", "Test")
+
+
+def mend_config(name: str, type: t.Type) -> str:
+    """What to write instead of a change of config."""
+    ends = "{ capacity 1K; idle 30s; when full drop; }"
+    match type:
+        case t.SetOf(item) | t.ListOf(item):
+            decl = f"{name}: set<{item}> {ends}"
+        case t.Table("map", key, value):
+            decl = f"{name}: map<{key}, {value}> {ends}"
+        case t.Table(kind):
+            return f"Only the operator changes {kind} tables; what packets add can be in a `map` or `set` of `state`."
+        case _:
+            decl = f"{name}: {type};"
+    return f"Only the operator changes config; what packets change is state: `state {{ {decl} }}`."
+
+
+def mend_config_method(word: str, name: str, type: t.Type) -> str:
+    """What to write instead of a method of config, which has none."""
+    habit = next((m for words, m in _METHODS.items() if word in words and m.startswith(_READS)), "")
+    if not habit or not isinstance(type, (t.SetOf, t.ListOf, t.Table)):
+        return mend_config(name, type)
+    if isinstance(type, (t.SetOf, t.ListOf)) and habit.startswith("Look"):
+        habit = "Test with `k in {name}`."
+    return habit.format(name=name)
 
 
 def mend_method(word: str, state: str, known: Iterable[str]) -> str:

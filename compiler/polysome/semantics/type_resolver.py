@@ -95,7 +95,7 @@ class TypeResolver:
                 f"`{name}` is a kind of state, not a type of values",
                 node.span,
                 why="State is declared inside `state { … }`; values of it cannot be copied.",
-                mend=f"Declare `name: {name}<…> {{ … }}` in `state`.",
+                mend=f"Declare `name: {name}<…>{'[n];' if name == 'array' else ' { … }'}` in `state`.",
             )
             return t.WRONG
         known = [*_SIMPLE, *_GENERIC, "bit", *self.scope.names.types]
