@@ -148,6 +148,37 @@ CASES = {
         "Look up with `let v = names[k] else …;`.",
         ("config names: map<ipv4, u16>;", 'let v = names[ipv4.src] else drop "no";'),
     ),
+    **{
+        f"{word} of {declared.split('<')[0]}": Case(
+            "E0503",
+            (f"state {{ x: {declared} }}", f"x.{word}(1);"),
+            mend,
+            (f"state {{ x: {declared} }}", right),
+        )
+        for declared, word, mend, right in (
+            (f"map<u16, u16> {ENDS}", "get", "Look up with `let v = x[k] else …;`.", 'let v = x[1] else drop "no";'),
+            (f"map<u16, u16> {ENDS}", "insert", "Write `x[k] = v;`.", "x[1] = 2;"),
+            (f"map<u16, u16> {ENDS}", "delete", "Write `remove x[k];`.", "remove x[1];"),
+            (f"set<u16> {ENDS}", "find", "Test with `k in x`.", 'require 1 in x else drop "no";'),
+            (f"set<u16> {ENDS}", "insert", "Write `x.add(k);`.", "x.add(1);"),
+            (f"set<u16> {ENDS}", "erase", "Write `remove x[k];`.", "remove x[1];"),
+            ("array<u16>[4];", "at", "Read `x[i]`.", 'require x[1] == 2 else drop "no";'),
+            ("array<u16>[4];", "push", "Write `x[i] = v;`.", "x[1] = 2;"),
+            ("array<u16>[4];", "size", "Write `x.len`.", 'require x.len == 4 else drop "no";'),
+            (
+                "pool<u16> { from 1..4; }",
+                "get",
+                "Write `let v = x.take() else …;`.",
+                'let v = x.take() else drop "no";',
+            ),
+        )
+    },
+    "a kind of state that is nearly right": Case(
+        "E0204",
+        ("state { x: tokenbucket(1Mbps, 10KB); }", ""),
+        "Did you mean `token_bucket`?",
+        ("state { x: token_bucket(1Mbps, 10KB); }", 'require x.take(len) else drop "rate";'),
+    ),
     "two schedules": Case(
         "E0203",
         ("schedule { fifo; } schedule { class flow; }", ""),

@@ -104,7 +104,9 @@ class TypeResolver:
             f"there is no type `{name}`" + (" with parameters" if arity and name in known else ""),
             node.span,
             why="Types, headers and values are three name spaces; only types can stand here.",
-            mend=f"Write `{name}`." if name in known else hints.mend_type_name(name, known),
+            mend=f"Write `{name}`."
+            if name in known
+            else hints.mend_type_name(name, [*known, *STATE_ONLY, "token_bucket"]),
         )
         return t.WRONG
 
