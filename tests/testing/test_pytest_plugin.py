@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pytest_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """pytest in a process of its own; the plugin is there because Polysome is installed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--polysome-seconds", "3", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--polysome-seconds", "10", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "120"}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
