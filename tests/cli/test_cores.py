@@ -45,5 +45,6 @@ def test_explaining_wants_one_core() -> None:
     assert result.exit_code == 2 and "only one core can say why" in result.stderr
 
 
-def test_there_is_no_half_a_core() -> None:
-    assert polysome("--cores", 0).exit_code == 2
+@pytest.mark.parametrize("cores", [0, 99999, "9" * 5000])
+def test_there_is_no_half_a_core_and_not_any_number_of_them(cores: object) -> None:
+    assert polysome("--cores", cores).exit_code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.testing.test_campaign import RIGHT, WRONG
 from typer.testing import CliRunner
 
 from polysome.backends.nf_cpp.build import missing
+from polysome.captures.write import PcapngWriter
 from polysome.cli.main import app
 
 runner = CliRunner()
@@ -61,11 +63,53 @@ def test_json(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        (("--property", "never_tested"), "Give more time (`--seconds`)"),
+        (("--property", "never_tested", "--property", "faults"), "packets that meet the conditions (`--capture FILE`)"),
+        (("--property", "never_tested", "--json"), "or a config with which some do (`--config FILE`)"),
+        (("--property", "faults"), "Choose another engine with `--engine`."),
+    ],
+)
+def test_a_run_that_tests_nothing_is_not_green(folder: Path, arguments: tuple[str, ...], mend: str) -> None:
+    done = run("right.nf", "--traces", "3", *arguments)
+    assert done.exit_code == 4 and "error: nothing was tested" in done.stderr and mend in done.stderr, done.output
+
+
+def test_what_is_untested_beside_others_is_said(folder: Path) -> None:
+    done = run("right.nf", *FEW, "--property", "never_tested")
+    assert done.exit_code == 0 and "1 of 3 are untested. Give more time" in done.stdout, done.output
+
+
+def test_what_helps_is_true(folder: Path) -> None:
+    """A packet that meets the conditions of what random traffic does not test, on its own and as a capture."""
+    rare = "p.in.tcp.sport == 77 and p.in.tcp.dport == 78 and p.in.tcp.sequence == 12345678"
+    text = RIGHT.replace("p.len == 3B and p.in.ipv4 expect p.held", f"{rare} expect p.held")
+    (folder / "rare.nf").write_text(text, encoding="utf-8")
+    arguments = ("rare.nf", "--property", "never_tested")
+    frame = bytes.fromhex("020000000001 020000000002 0800 4500002800010000400600000a0000010a000002")
+    tcp = struct.pack(">HHIIBBHHH", 77, 78, 12345678, 0, 5 << 4, 2, 100, 0, 0)
+    for name, data in (("rare.pcapng", frame + tcp), ("other.pcapng", frame + tcp[::-1])):
+        with PcapngWriter(folder / name, ["a"]) as capture:
+            capture.write(0, 10**9, data)
+
+    assert run(*arguments, "--traces", "20", "--seed", "1").exit_code == 4
+    assert run(*arguments, "--traces", "200", "--seed", "1", "--capture", "rare.pcapng").exit_code == 1
+    assert run(*arguments, "--replay", "rare.pcapng").exit_code == 1
+    vain = run(*arguments, "--replay", "other.pcapng")
+    assert vain.exit_code == 4 and "nothing in it meets the conditions of never_tested" in vain.stderr, vain.output
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("right.nf", "--property", "shud"), 2, "Did you mean `shut`?"),
         (("right.nf", "--capture", "none.pcap"), 2, "there is no such file"),
         (("right.nf", "--workers", "many"), 2, "a number or `ray`"),
+        (("right.nf", "--workers", "0"), 2, "a number or `ray`"),
+        (("right.nf", "--workers", "²"), 2, "a number or `ray`"),
+        (("right.nf", "--workers", "99999"), 2, "--workers 99999: this machine has CPUs for"),
+        (("right.nf", "--workers", "9" * 5000), 2, "this machine has CPUs for"),
         (("right.nf", "--replay", "none.json"), 2, "none.json"),
         (("right.nf", "--replay", "right.nf"), 2, "right.nf"),
         (("none.nf",), 2, "there is no file none.nf"),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from antlr4 import InputStream
 
 from polysome.syntax.diagnostics import Diagnostic
 
@@ -190,3 +191,51 @@ def test_tabs_do_not_move_the_underline(diagnose: Diagnose) -> None:
     lines = diagnose(Path("spec.nf"))[1].split("\n")
     at = next(i for i, line in enumerate(lines) if "wam;" in line)
     assert lines[at + 1].index("^^^") == lines[at].index("wam")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WRONG",
+        " " * 50_000 + "WRONG",
+        "WRONG" + " " * 50_000,
+        "\t" * 50_000 + "WRONG" + "\t" * 50_000,
+        "send " + "w" * 50_000 + ";",
+        '"' + "w" * 50_000,
+        "'" + "w" * 50_000 + "'",
+        "let x = " + "9" * 50_000 + ";",
+        "let x = " + "ü" * 50_000 + ";",
+        "let x = flow." + "x" * 50_000 + ";",
+        "let " + "x" * 50_000 + " = 3;",
+        "m." + "x" * 50_000 + "(3); /* ` */",
+    ],
+    ids=lambda line: f"{line[:15].strip()}-{len(line)}",
+)
+def test_of_long_lines_and_names_only_the_place_is_shown(line: str, diagnose: Diagnose) -> None:
+    Path("spec.nf").write_text(SPEC.replace("BODY", f"\n{line.replace('WRONG', 'send wam;')}"), encoding="utf-8")
+    lines = diagnose(Path("spec.nf"))[1].split("\n")
+    assert max(map(len, lines)) < 650, lines  # 160 characters, each a tab at most
+    if "WRONG" in line:
+        at = next(i for i, line in enumerate(lines) if "wam;" in line)
+        assert lines[at + 1].index("^^^") == lines[at].index("wam")
+
+
+@pytest.mark.parametrize("comment", ["//\n", "/// what it is\n", "/**/", "/* * // \n */\n", " \t\n"])
+def test_comments_move_what_follows_and_cost_nothing(
+    comment: str, diagnose: Diagnose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lexer, which is slow, sees none of a million characters of them."""
+    seen = 0
+    consume = InputStream.consume
+
+    def counted(self: InputStream) -> None:
+        nonlocal seen
+        seen += 1
+        consume(self)
+
+    monkeypatch.setattr(InputStream, "consume", counted)
+    comments = comment * (1_000_000 // len(comment))
+    wrong = SPEC.replace("on packet", f"{comments}on packet").replace("BODY", "send wan; tcp = tcp")
+    (found,) = [d for d in told(wrong, diagnose) if d.code.startswith("E01")]
+    assert found.span is not None and found.span.start >= wrong.index("tcp = tcp")
+    assert seen < 100_000  # of the library, where it is not cached

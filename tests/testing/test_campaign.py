@@ -41,8 +41,15 @@ def test_a_right_spec_holds_and_what_was_not_tested_is_said(tmp_path: Path) -> N
     assert result.traces == 40 and result.packets > 12 and not result.failed
     shut = result.outcomes["shut"]
     assert shut.holds and shut.cases > 0 and not shut.untested
-    assert result.outcomes["never_tested"].untested
-    assert result.outcomes["faults"].skipped is not None
+    assert [o.name for o in result.untested] == ["never_tested"] and not result.vacuous
+    assert result.outcomes["faults"].skipped is not None and not result.outcomes["faults"].untested
+
+
+def test_a_campaign_that_tested_nothing_is_told_from_one_that_found_nothing(tmp_path: Path) -> None:
+    few = dataclasses.replace(PLAN, traces=2)
+    assert run(spec(tmp_path, RIGHT), dataclasses.replace(few, only=("never_tested", "faults"))).vacuous
+    assert not run(spec(tmp_path, RIGHT), dataclasses.replace(few, only=("never_tested", "conservation"))).vacuous
+    assert not run(spec(tmp_path, WRONG), dataclasses.replace(PLAN, only=("shut",))).vacuous
 
 
 def test_a_wrong_spec_fails_with_the_smallest_trace(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def pytest_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """pytest in a process of its own; the plugin is there because Polysome is installed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--polysome-seconds", "3", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--polysome-seconds", "10", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "120"}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
@@ -34,10 +34,11 @@ def test_properties_are_items_with_their_lines(tmp_path: Path) -> None:
 def test_right_ones_pass_and_wrong_ones_show_their_counterexample(tmp_path: Path) -> None:
     (tmp_path / "right.nf").write_text(RIGHT, encoding="utf-8")
     (tmp_path / "wrong.nf").write_text(WRONG, encoding="utf-8")
-    done = pytest_in(tmp_path, "-k", "shut or conservation or faults", "--sizes", "small", "-v", "-ra")
+    done = pytest_in(tmp_path, "-k", "shut or conservation or faults or never", "--sizes", "small", "-v", "-ra")
     assert done.returncode == 1
     assert "right.nf::shut PASSED" in done.stdout and "wrong.nf::shut FAILED" in done.stdout
     assert "right.nf::faults SKIPPED" in done.stdout and "faults on links need" in done.stdout
+    assert "right.nf::never_tested SKIPPED (untested" in done.stdout
     assert "packet 1" in done.stdout and "expected: q.flow.reversed in q.before.open" in done.stdout
     line = next(n for n, text in enumerate(WRONG.splitlines(), 1) if "property shut" in text)
     assert re.search(rf"wrong\.nf:{line}\b", done.stdout)

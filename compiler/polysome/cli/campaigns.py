@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from polysome.captures.errors import CaptureError
 from polysome.cli import common
-from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
+from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, UNTESTED, fail
 from polysome.config.items import ConfigFileError
 from polysome.p4.coverage import Coverage as SwitchCoverage
 from polysome.syntax.diagnostics import SpecError, did_you_mean
@@ -19,6 +20,12 @@ from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec, load
 from polysome.testing.workers import Task, on_processes, on_ray
+
+_MORE = (
+    "Give more time (`--seconds`), packets that meet the conditions (`--capture FILE`), "
+    "or a config with which some do (`--config FILE`)."
+)
+_PER_CPU = 4  # workers; more of them take memory and find nothing sooner
 
 
 def loaded(path: Path, params: list[str], config: list[str]) -> Spec:
@@ -59,11 +66,18 @@ def performed(
     try:
         if workers == "ray":
             return on_ray(task)
-        if not workers.isdigit() or int(workers) < 1:
-            fail(COMMAND_LINE, f"--workers {workers}: a number or `ray` was expected", "Write for example `4`.")
-        return on_processes(task, int(workers))
+        return on_processes(task, _processes(workers))
     except Unsupported as lacking:
         fail(ENVIRONMENT, str(lacking))
+
+
+def _processes(workers: str) -> int:
+    if not workers.isdecimal() or not workers.strip("0"):
+        fail(COMMAND_LINE, f"--workers {workers}: a number or `ray` was expected", "Write for example `4`.")
+    most = _PER_CPU * (os.cpu_count() or 1)
+    if len(workers) > 9 or int(workers) > most:
+        fail(COMMAND_LINE, f"--workers {workers}: this machine has CPUs for {most} at most", f"Write `{most}` or less.")
+    return int(workers)
 
 
 def _absolute(config: str) -> str:
@@ -102,6 +116,14 @@ def print_table(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) 
         print(f"\n  again: polysome test {spec.path} --replay {files[outcome.name]}")
     count = len(result.failed)
     print(f"\n{count} of {len(result.outcomes)} properties {'does' if count == 1 else 'do'} not hold" if count else "")
+    if result.untested and not result.vacuous:
+        print(f"{len(result.untested)} of {len(result.outcomes)} are untested. {_MORE}\n")
+
+
+def check_tested(result: Result) -> None:
+    """Ends with code 4 if nothing was tested: that all holds would say nothing then."""
+    if result.vacuous:
+        fail(UNTESTED, "nothing was tested", _MORE if result.untested else "Choose another engine with `--engine`.")
 
 
 def _verdict(outcome: Outcome) -> str:
@@ -154,21 +176,28 @@ def print_json(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -
 
 
 def replayed(spec: Spec, plan: Plan, path: Path, as_json: bool) -> int:
-    """Runs a counterexample again; 1 if its property (or, of a plain capture, any) still does not hold."""
+    """Runs a counterexample again; 1 if its property (or, of a plain capture, any) still does not hold.
+
+    Ends with code 4 if a plain capture does not meet the conditions. A counterexample did once: an NF that was mended
+    often takes care that it does so no more.
+    """
     found = _counterexample(spec, path)
     engine = ENGINES[plan.engine]
     execution = execute(found.spec, found.trace, engine)
     wanted = plan.only or ((found.property,) if found.property else ())
-    failed = []
+    failed, cases = [], 0
     for p in properties(spec):
         if wanted and p.name not in wanted:
             continue
         judgement = judged(p, execution)
+        cases += judgement.cases
         if judgement.failure is not None:
             failed.append(p.name)
     if as_json:
         print(json.dumps({"nf": spec.program.name, "engine": plan.engine, "failed": failed}))
-    elif not failed:
+    if not failed and not cases and not found.property:
+        fail(UNTESTED, f"{path}: nothing in it meets the conditions of {', '.join(wanted) or 'any property'}")
+    if not failed and not as_json:
         print(f"{path}: {', '.join(wanted) or 'every property'} holds on this trace")
     for name in failed if not as_json else ():
         again = Counterexample(found.spec, found.small, engine.name, name, found.trace)

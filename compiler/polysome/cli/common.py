@@ -21,7 +21,8 @@ from polysome.syntax.spans import Source, Span
 if TYPE_CHECKING:
     from polysome.plan.site import Site
 
-SPEC, COMMAND_LINE, ENVIRONMENT = 1, 2, 3
+SPEC, COMMAND_LINE, ENVIRONMENT, UNTESTED = 1, 2, 3, 4
+_MOST_DIGITS = 19  # of a u64
 
 
 def fail(code: int, message: str, mend: str = "") -> NoReturn:
@@ -138,6 +139,6 @@ def pairs(option: str, items: Sequence[str]) -> dict[str, str]:
 
 
 def _number(name: str, text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or not 1 <= len(text.lstrip("0")) <= _MOST_DIGITS:
         fail(COMMAND_LINE, f"--capacity {name}={text}: a number of entries was expected", "Write for example `4`.")
     return int(text)

@@ -1,12 +1,7 @@
-"""`polysome`: one command per module.
-
-Exit codes: 0 fine; 1 the spec or a property is at fault; 2 the command line is (an option, an input file, a config);
-3 the environment is (something missing, a disk that is full).
-"""
+"""`polysome`: one command per module. The exit codes of all are in the epilog of its help."""
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -24,11 +19,13 @@ from polysome.cli import (
     prove,
     run,
     status,
+    streams,
     test,
     top,
     trace,
     up,
 )
+from polysome.cli.common import ENVIRONMENT, fail
 
 app = typer.Typer(
     name="polysome",
@@ -38,7 +35,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 fine, 1 the spec or a property is wrong, 2 the command line or an input, 3 the environment.",
+    epilog="Exit codes: 0 fine, 1 the spec or a property is wrong, 2 the command line or an input, "
+    "3 the environment: something is missing, or an output cannot be written; 4 nothing that was asked for was tested.",
 )
 app.command("check")(check.check)
 app.command("run")(run.run)
@@ -77,14 +75,19 @@ def _common(
 
 
 def main() -> None:
-    """The entry point; a closed pipe or an interrupt ends it quietly."""
+    """The entry point; an interrupt ends it quietly."""
+    output = streams.guard()
+    code: str | int | None = 0
     try:
         app()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit as end:
+        code = end.code
     except KeyboardInterrupt:
-        sys.exit(130)
+        code = 130
+    sys.stdout.flush()
+    if output.failed:
+        fail(ENVIRONMENT, f"standard output cannot be written: {output.failed}")
+    sys.exit(code)
 
 
 if __name__ == "__main__":

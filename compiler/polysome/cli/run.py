@@ -75,7 +75,13 @@ def run(
     engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
     cores: Annotated[
         int,
-        typer.Option("--cores", metavar="N", min=1, help="Cores that share the work, as far as `polysome check` says."),
+        typer.Option(
+            "--cores",
+            metavar="N",
+            min=1,
+            max=256,
+            help="Cores that share the work, as far as `polysome check` says. Each has all state of its own.",
+        ),
     ] = 1,
     profile: Annotated[
         list[str] | None,
@@ -309,9 +315,12 @@ def _writer(program: ir.Program, out: Path | None, inputs: list[str]) -> PcapngW
         return None
     try:
         check_output(out, [Path(i.partition("=")[2] if "=" in i and not Path(i).exists() else i) for i in inputs])
-        return PcapngWriter(out, program.ports)
     except CaptureError as error:
         fail(COMMAND_LINE, str(error))
+    try:
+        return PcapngWriter(out, program.ports)
+    except CaptureError as error:
+        fail(ENVIRONMENT, str(error))
 
 
 def _close(writer: PcapngWriter) -> None:
@@ -322,7 +331,7 @@ def _close(writer: PcapngWriter) -> None:
 
 
 def _gap(text: str) -> int:
-    found = quantity(text) if text[:1].isdigit() and not text.isdigit() else "no duration"
+    found = quantity(text) if not text.isdigit() else "no duration"
     if isinstance(found, str) or found[1] != "duration" or found[0] == 0:
         fail(COMMAND_LINE, f"--max-gap {text}: a duration was expected", "Write for example `30s` or `1h`.")
     return found[0]

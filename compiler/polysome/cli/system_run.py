@@ -208,7 +208,7 @@ class LinkCaptures:
     """A capture of each link inside, with an interface for each direction, in order of time."""
 
     def __init__(self, folder: Path, servers: int) -> None:
-        """Makes the folder and the files; ends with code 2 if that cannot be."""
+        """Makes the folder and the files; ends with code 3 if that cannot be."""
         names = ["nf", *(f"server{i}" for i in range(servers))]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -216,9 +216,9 @@ class LinkCaptures:
                 name: PcapngWriter(folder / f"{name}.pcapng", (f"{name} out", f"{name} in")) for name in names
             }
         except OSError as error:
-            fail(COMMAND_LINE, f"--capture-links {folder}: {error.strerror}")
+            fail(ENVIRONMENT, f"--capture-links {folder}: {error.strerror}")
         except CaptureError as error:
-            fail(COMMAND_LINE, f"--capture-links: {error}")
+            fail(ENVIRONMENT, f"--capture-links: {error}")
         self._waiting: dict[str, list[tuple[int, int, int, bytes]]] = {name: [] for name in names}
         self._numbers = count()
 

@@ -75,4 +75,5 @@ def test(
     result = campaigns.performed(spec, params, tuple(config or ()), plan, database, workers)
     files = campaigns.written(loaded, result, out)
     (campaigns.print_json if as_json else campaigns.print_table)(loaded, plan, result, files)
+    campaigns.check_tested(result)
     raise SystemExit(common.SPEC if result.failed else 0)

@@ -82,7 +82,7 @@ def _number(program: ir.Program | None, port: str | None) -> int:
         return min(p for h in program.packet_handlers for p in h.ports) if program is not None else 0
     if program is not None and port in program.ports:
         return program.ports.index(port)
-    if port.isdigit() and (program is None or int(port) < len(program.ports)):
+    if port.isdecimal() and (program is None or int(port) < len(program.ports)):
         return int(port)
     mend = f"It has {', '.join(program.ports)}." if program is not None else "Without its bundle here, give a number."
     fail(COMMAND_LINE, f"the NF has no port `{port}`", mend)

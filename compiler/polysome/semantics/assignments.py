@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import names, operators, state_access
+from polysome.semantics import calls, hints, names, operators, state_access
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
@@ -46,29 +46,43 @@ def _store(x: Statements, node: ast.Assign, value: ast.Expr | ir.Expr) -> list[i
 
 
 def _no_target(x: Statements, target: ast.Expr) -> list[ir.Statement]:
-    known = x._expr(target, None)
-    if known.type != t.WRONG:
+    if _config_entry(x, target) is not None or x._expr(target, None).type != t.WRONG:
         text = x.report.sources[target.span.file].text[target.span.start : target.span.end]
         x.report.add(
             "E0605",
             f"`{text}` cannot be assigned to" if len(text) <= 40 else "this cannot be assigned to",
             target.span,
             why="Locals, header fields, scalars of state, array elements and map entries can be written, nothing else.",
-            mend=_mend_target(x, names.root(target) or ""),
+            mend=_mend_target(x, target),
         )
     return []
 
 
-def _mend_target(x: Statements, root: str) -> str:
+def _config_entry(x: Statements, target: ast.Expr) -> ir.ConfigDecl | None:
+    """The config of which the target is an entry: reading it would be another matter."""
+    named = isinstance(target, ast.Index) and isinstance(target.base, ast.Name)
+    return calls.config_item(x, names.root(target) or "") if named else None
+
+
+def _mend_target(x: Statements, target: ast.Expr) -> str:
+    root = names.root(target) or ""
+    if (item := _config_entry(x, target)) is not None:
+        return hints.mend_config(root, item.type)
     if any(root in scope for scope in x.locals):
         return (
             "A local is changed as a whole: `x = …;`. If a lookup bound it, write to the entry itself: `m[k].f = …;`."
         )
     if root in x.scope.params or root in x.scope.config or root in x.scope.names.values:
         return "It is the same for every packet; what changes is declared in `state`."
+    if isinstance(target, ast.BitSlice):
+        return "Write the whole, with these bits in it: for example `x = (x & 0xf0) | 5;`."
+    if isinstance(target, ast.Range):
+        return "Bytes of the payload and of `rest` fields are only read; other fields are written as a whole."
+    if isinstance(target, ast.Name) and names.members_of(x, root) is not None:
+        return f"Write to its fields: `{root}.… = …;`; `push` and `pop` add and remove headers."
     if root == "flow" or root in names.PACKET_WORDS or root == "now":
         return "It describes the packet as it arrived; write the fields of a header, for example `ipv4.src = …`."
-    return "Write to a local, a header's field, or state."
+    return "Write to a local, a field of a header, or state."
 
 
 def _value(x: Statements, node: ast.Assign, current: ir.Expr, type: t.Type, value: ast.Expr | ir.Expr) -> ir.Expr:

@@ -74,6 +74,8 @@ def _no_function(x: Expressions, node: ast.Call) -> None:
     elif shown in x.scope.blocks:
         actions = x.scope.blocks[shown].actions
         mend = f"Say which action: {', '.join(f'`{shown}.{a}(…)`' for a in list(actions)[:3])}."
+    elif base is not None and (item := config_item(x, base)) is not None:
+        mend = hints.mend_config_method(shown.rpartition(".")[2], base, item.type)
     elif block is not None:
         mend = did_you_mean(shown.rpartition(".")[2], block.actions) or "The block has no action of that name."
     else:
@@ -86,6 +88,11 @@ def _no_function(x: Expressions, node: ast.Call) -> None:
         why="Functions are `fn`s, builtins (`hash`, `min`, `max`, `packet_from`) and the methods of state.",
         mend=mend,
     )
+
+
+def config_item(x: Expressions, name: str) -> ir.ConfigDecl | None:
+    """The config of that name, unless a local has it."""
+    return None if any(name in scope for scope in x.locals) else x.scope.config.get(name)
 
 
 def plain(x: Expressions, name: str, args: Iterable[ast.Argument]) -> bool:

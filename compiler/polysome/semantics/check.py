@@ -234,7 +234,7 @@ class _Checker:
     def _use_block(self, scope: NfScope, use: ast.Use) -> None:
         alias = use.alias or ast.Ident(use.span, use.path.rpartition(".")[2])
         claimed = scope.claim(alias, self.report)
-        module = self.loader.resolve(use, self.path)
+        module = self.loader.resolve(use, self.path, self.module.ast)
         if module is None:
             return
         blocks = [i for i in module.ast.items if isinstance(i, ast.NfDecl) and i.block]
@@ -280,7 +280,7 @@ class _Checker:
     def _chosen_parser(self) -> ast.ParserDecl:
         """The file's own parser, else the one visible through its last `use` that shows one (L4.14)."""
         uses = [i for i in self.module.ast.items if isinstance(i, ast.Use)]
-        used = [self.loader.resolve(use, self.path.resolve()) for use in reversed(uses)]
+        used = [self.loader.resolve(use, self.path.resolve(), self.module.ast) for use in reversed(uses)]
         candidates = [self.module, *(m for module in used if module for m in reversed(module.visible))]
         return next(i for m in candidates for i in reversed(m.ast.items) if isinstance(i, ast.ParserDecl))
 
@@ -461,7 +461,8 @@ class _Checker:
         passing = contract.passing if contract else parser.all_classes
         plans = [i for i in decl.items if isinstance(i, ast.Schedule)]
         loads = [i for i in decl.items if isinstance(i, ast.Traffic)]
-        for extra in (*plans[1:], *loads[1:]):
+        extras: list[ast.Schedule | ast.Traffic] = [*plans[1:], *loads[1:]]
+        for extra in extras:
             word, first = ("schedule", plans[0]) if isinstance(extra, ast.Schedule) else ("traffic", loads[0])
             self.report.add(
                 "E0203",
@@ -469,7 +470,7 @@ class _Checker:
                 Span(extra.span.file, extra.span.start, extra.span.start + len(word)),
                 also=[(Span(first.span.file, first.span.start, first.span.start + len(word)), "first declared here")],
                 why="An NF has one of each.",
-                mend="Join the two.",
+                mend=schedules.mend_second(first, extra),
             )
         packet_handlers = self._packet_handlers(scope, decl, passing)
         scheduled = passing if contract and isinstance(contract.orelse, ir.Drop) else parser.all_classes

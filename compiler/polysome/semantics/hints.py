@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean, listed
@@ -114,23 +115,81 @@ def mend_index(type: t.Type) -> str:
             return "Remove the index."
 
 
-_METHODS = {
-    ("get", "lookup", "find", "at"): "Look up with `let v = {name}[k] else …;`.",
-    ("contains", "contains_key", "has", "has_key", "exists", "count"): "Test with `k in {name}`.",
-    ("put", "set", "update", "store"): "Write `{name}[k] = v;`.",
-    ("delete", "remove", "erase", "discard", "pop", "del"): "Write `remove {name}[k];`.",
-    ("size", "length"): "Write `{name}.len`.",
+# What methods of other languages are called -> how it is written here, by the kind of state.
+_LOOKED_UP, _TESTED = "Look up with `let v = {name}[k] else …;`.", "Test with `k in {name}`."
+_REMOVED, _LEN = "Write `remove {name}[k];`.", "Write `{name}.len`."
+_READS: dict[tuple[str, ...], dict[str, str]] = {
+    ("get", "lookup", "find", "at"): {
+        "map": _LOOKED_UP,
+        "set": _TESTED,
+        "array": "Read `{name}[i]`.",
+        "pool": "Write `let v = {name}.take() else …;`.",
+    },
+    ("contains", "contains_key", "has", "has_key", "exists", "count"): {"map": _TESTED, "set": _TESTED},
+}
+_WRITES: dict[tuple[str, ...], dict[str, str]] = {
+    ("put", "set", "update", "store", "add", "insert", "append", "push"): {
+        "map": "Write `{name}[k] = v;`.",
+        "set": "Write `{name}.add(k);`.",
+        "array": "Write `{name}[i] = v;`.",
+    },
+    ("delete", "remove", "erase", "discard", "pop", "del"): {"map": _REMOVED, "set": _REMOVED},
+    ("release", "free", "put", "give_back"): {"pool": "A value goes back by itself when no entry holds it any more."},
+    ("size", "length"): dict.fromkeys(("map", "set", "array", "pool"), _LEN),
 }
 
 
-def mend_method(word: str, state: str, known: Iterable[str]) -> str:
+def _habit(word: str, kind: str, among: Mapping[tuple[str, ...], Mapping[str, str]]) -> str:
+    return next((kinds[kind] for words, kinds in among.items() if word in words and kind in kinds), "")
+
+
+def mend_config(name: str, type: t.Type) -> str:
+    """What to write instead of a change of config."""
+    ends = "{ capacity 1K; idle 30s; when full drop; }"
+    match type:
+        case t.SetOf(item) | t.ListOf(item):
+            decl = f"{name}: set<{item}> {ends}"
+        case t.Table("map", key, value):
+            decl = f"{name}: map<{key}, {value}> {ends}"
+        case t.Table(kind):
+            return f"Only the operator changes {kind} tables; what packets add can be in a `map` or `set` of `state`."
+        case _:
+            decl = f"{name}: {type};"
+    return f"Only the operator changes config; what packets change is state: `state {{ {decl} }}`."
+
+
+def mend_config_method(word: str, name: str, type: t.Type) -> str:
+    """What to write instead of a method of config, which has none."""
+    match type:
+        case t.SetOf() | t.ListOf():
+            habit = _habit(word, "set", _READS)
+        case t.Table():
+            habit = _habit(word, "map", _READS)
+        case _:
+            habit = ""
+    return habit.format(name=name) or mend_config(name, type)
+
+
+def mend_method(word: str, state: ir.AnyState, known: Iterable[str]) -> str:
     """What other languages call so, or what there is."""
     methods = sorted(known)
     close = did_you_mean(word, methods)
     if close.startswith("Did"):
         return close
-    habit = next((m.format(name=state) for words, m in _METHODS.items() if word in words and "len" in methods), "")
-    return habit or f"It has {listed(methods)}."
+    habit = _habit(word, _kind(state), {**_READS, **_WRITES})
+    return habit.format(name=state.name) or f"It has {listed(methods)}."
+
+
+def _kind(state: ir.AnyState) -> str:
+    match state:
+        case ir.MapDecl():
+            return "set" if state.value is None else "map"
+        case ir.ArrayDecl():
+            return "array"
+        case ir.PoolDecl():
+            return "pool"
+        case _:
+            return ""
 
 
 _TYPES = {

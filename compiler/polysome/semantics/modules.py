@@ -44,7 +44,7 @@ class Loader:
         if tree is not None:
             used: list[Module] = []
             for use in _uses(tree):
-                module = self.resolve(use, path)
+                module = self.resolve(use, path, tree)
                 for m in module.visible if module else ():
                     if m not in used:
                         used.append(m)
@@ -54,8 +54,8 @@ class Loader:
         self._loading.pop()
         return self._modules[path]
 
-    def resolve(self, use: ast.Use, user: Path) -> Module | None:
-        """The module that `use` in the file `user` names."""
+    def resolve(self, use: ast.Use, user: Path, tree: ast.File) -> Module | None:
+        """The module that `use` names in the file `user`, of which `tree` is the text."""
         relative = Path(*use.path.split(".")).with_suffix(".nf")
         roots = ((user.parent, ""), (folder("stdlib"), "stdlib/"))
         for root, prefix in roots:
@@ -66,7 +66,7 @@ class Loader:
                     return None
                 shown = prefix + str(relative) if prefix else os.path.relpath(candidate)
                 return self.load(candidate, shown)
-        self._not_found(use)
+        self._not_found(use, tree)
         return None
 
     def circle(self, use: ast.Use) -> None:
@@ -78,7 +78,7 @@ class Loader:
             mend="Move what both files need into a third one.",
         )
 
-    def _not_found(self, use: ast.Use) -> None:
+    def _not_found(self, use: ast.Use, tree: ast.File) -> None:
         library = folder("stdlib")
         known = [".".join(p.relative_to(library).with_suffix("").parts) for p in library.rglob("*.nf")]
         self.report.add(
@@ -86,7 +86,9 @@ class Loader:
             f"there is no file for `{use.path}`",
             use.span,
             why="It was looked for beside this file and in the standard library.",
-            mend=did_you_mean(use.path, known) or f"The library has {listed(sorted(known))}.",
+            mend=_mend_in_the_file(use, tree)
+            or did_you_mean(use.path, known)
+            or f"The library has {listed(sorted(known))}.",
         )
 
     def _parse(self, path: Path, shown: str) -> ast.File | None:
@@ -119,6 +121,17 @@ class _Trees(pickle.Unpickler):
             if isinstance(found, type) and is_dataclass(found) and found.__module__ == module:
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is no node of a syntax tree")
+
+
+def _mend_in_the_file(use: ast.Use, tree: ast.File) -> str:
+    """What to do about a `use` of something that the same file declares; nothing if it does not."""
+    names = {getattr(item, "name", None): item for item in tree.items}
+    found = next((item for name, item in names.items() if isinstance(name, ast.Ident) and name.text == use.path), None)
+    if found is None:
+        return ""
+    if isinstance(found, ast.NfDecl) and found.block:
+        return f"Blocks are used from files of their own: move `{use.path}` into `{use.path}.nf`, beside this file."
+    return f"Remove it: this file declares `{use.path}`, and all of it may use that."
 
 
 def _uses(tree: ast.File) -> list[ast.Use]:

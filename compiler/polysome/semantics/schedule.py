@@ -52,6 +52,17 @@ def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span
     return ir.Schedule(policy=kind.name, cls=class_expr, args=args, options=options, span=decl.span)
 
 
+def mend_second(first: ast.Schedule | ast.Traffic, second: ast.Schedule | ast.Traffic) -> str:
+    """What to do about a second `schedule` or `traffic`."""
+    here, there = ([clause.name.text for clause in each.clauses] for each in (second, first))
+    policies = list(dict.fromkeys(name for name in (*there, *here) if name in POLICIES))
+    if len(policies) > 1:
+        return f"Remove one: `{policies[0]}` and `{policies[1]}` are two policies, and a schedule has one."
+    both = [name for name in here if name in there]
+    kept = f", but keep only one {', '.join(f'`{name}`' for name in both)}" if both else ""
+    return f"Move the clauses of this one into the first{kept}."
+
+
 def _mend_policy(problem: str) -> str:
     """What to do about what the policy says is wrong."""
     needs = re.match(r"`\w+` needs `([^`]+)`", problem)

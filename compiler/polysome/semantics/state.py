@@ -73,16 +73,16 @@ class StateBuilder:
         config = _config_part(type)
         if config is None or isinstance(node, int):
             return type
-        self._no_state(config, node.span)
+        self._no_state(config, node.span, _mend_nested(config))
         return t.WRONG
 
-    def _no_state(self, type: t.Type, span: Span) -> None:
+    def _no_state(self, type: t.Type, span: Span, mend: str) -> None:
         self.report.add(
             "E0522",
             f"{type} cannot be state",
             span,
             why="Lists, prefixes and tables are config: filled by the operator, read by the NF.",
-            mend="Declare it with `config`, or use `map`, `set` or `array`.",
+            mend=mend,
         )
 
     def _map(
@@ -239,7 +239,9 @@ class StateBuilder:
         type = self.x.types.resolve(decl.type)
         config = type if isinstance(type, t.SetOf | t.Prefix) else _config_part(type)
         if config is not None:
-            self._no_state(config, decl.type.span)
+            self._no_state(
+                config, decl.type.span, f"Declare it outside of `state`: `config {decl.name.text}: {config};`."
+            )
             return None
         Clauses(self.x, decl.clauses, (), f"`{decl.name.text}`", decl.name.span)
         initial = self.x.constant(decl.initial, type) if decl.initial is not None else zero(type)
@@ -304,6 +306,20 @@ def _owned_values(e: ir.Expr, x: Expressions) -> ir.Expr:
         items = tuple(_owned_values(i, x) for i in e.items)
         return replace(e, type=t.Tuple(tuple(i.type for i in items)), items=items)
     return e
+
+
+def _mend_nested(type: t.Type) -> str:
+    """What to declare instead of a table, a list or a set for each entry."""
+    match type:
+        case t.Table("map", key, value):
+            instead = f"map<(…, {key}), {value}>"
+        case t.SetOf(item):
+            instead = f"set<(…, {item})>"
+        case t.ListOf(item):
+            instead = f"map<(…, u8), {item}>"
+        case _:
+            return f"Declare it outside of `state`: `config NAME: {type};`."
+    return f"Put both keys into one: `{instead}`, with the outer key in place of `…`."
 
 
 def _config_part(type: t.Type) -> t.Type | None:

@@ -107,7 +107,7 @@ def member(x: Expressions, node: ast.Member) -> ir.Expr | None:
         f"`{decl.name}` has no member `{node.name.text}`",
         node.name.span,
         why="State has the members and methods of its kind.",
-        mend=hints.mend_method(node.name.text, decl.name, known),
+        mend=hints.mend_method(node.name.text, decl, known),
     )
     return x.wrong(node.span)
 
@@ -307,7 +307,7 @@ def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
             f"`{decl.name}` has no member `{name}`",
             node.callee.name.span,
             why="State has the members and methods of its kind.",
-            mend=hints.mend_method(name, decl.name, _methods(decl)),
+            mend=hints.mend_method(name, decl, _methods(decl)),
         )
         return x.wrong(node.span)
     return None
@@ -340,7 +340,7 @@ def _kind_method(x: Expressions, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
             f"`{decl.name}` has no member `{name}`",
             node.callee.name.span,
             why="State has the members and methods of its kind.",
-            mend=hints.mend_method(name, decl.name, methods),
+            mend=hints.mend_method(name, decl, methods),
         )
         return x.wrong(node.span)
     if not _usable(x, node.span, decl.name) or (found.writes and not may_write(x, node.span, f"{decl.name}.{name}")):

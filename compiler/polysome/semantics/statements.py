@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import assignments, calls, names, packet_statements, state_access
+from polysome.semantics import assignments, calls, hints, names, packet_statements, state_access
 from polysome.semantics.expressions import Expressions, Shared, without_width
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.state_access import LookupTarget
@@ -486,9 +486,14 @@ class Statements(Expressions):
             "`remove` takes an entry of a map or set",
             node.target.span,
             why="`remove m[k];` ends the entry; removing an absent key is nothing.",
-            mend="Write `remove m[k];`.",
+            mend=self._mend_remove(node.target),
         )
         return []
+
+    def _mend_remove(self, target: ast.Expr) -> str:
+        root = names.root(target) or ""
+        item = calls.config_item(self, root)
+        return "Write `remove m[k];`." if item is None else hints.mend_config(root, item.type)
 
     def _expression(self, node: ast.ExprStatement) -> Lowered:
         if isinstance(node.value, ast.Call):

@@ -95,7 +95,7 @@ class TypeResolver:
                 f"`{name}` is a kind of state, not a type of values",
                 node.span,
                 why="State is declared inside `state { … }`; values of it cannot be copied.",
-                mend=f"Declare `name: {name}<…> {{ … }}` in `state`.",
+                mend=f"Declare `name: {name}<…>{'[n];' if name == 'array' else ' { … }'}` in `state`.",
             )
             return t.WRONG
         known = [*_SIMPLE, *_GENERIC, "bit", *self.scope.names.types]
@@ -104,7 +104,9 @@ class TypeResolver:
             f"there is no type `{name}`" + (" with parameters" if arity and name in known else ""),
             node.span,
             why="Types, headers and values are three name spaces; only types can stand here.",
-            mend=f"Write `{name}`." if name in known else hints.mend_type_name(name, known),
+            mend=f"Write `{name}`."
+            if name in known
+            else hints.mend_type_name(name, [*known, *STATE_ONLY, "token_bucket"]),
         )
         return t.WRONG
 

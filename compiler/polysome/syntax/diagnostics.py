@@ -5,6 +5,7 @@ Every code is described once, in `explain/`; `polysome explain CODE` prints that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -136,15 +137,15 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, Source], color: bool = 
     kind = "warning" if diagnostic.warning else "error"
     paint = _PAINT[kind] if color else ""
     bold, blue, reset = ("\x1b[1m", "\x1b[34m", "\x1b[0m") if color else ("", "", "")
-    lines = [f"{bold}{paint}{kind}[{diagnostic.code}]{reset}{bold}: {diagnostic.message}{reset}"]
+    lines = [f"{bold}{paint}{kind}[{diagnostic.code}]{reset}{bold}: {_clipped(diagnostic.message)}{reset}"]
     if diagnostic.span is not None:
         lines += _snippet(diagnostic.span, diagnostic.label, sources, paint, blue, reset, "^")
     for span, label in diagnostic.also:
         lines += _snippet(span, label, sources, blue, blue, reset, "-")
     if diagnostic.why:
-        lines.append(f"  {blue}why:{reset} {diagnostic.why}")
+        lines.append(f"  {blue}why:{reset} {_clipped(diagnostic.why)}")
     if diagnostic.mend:
-        lines.append(f"  {blue}mend:{reset} {diagnostic.mend}")
+        lines.append(f"  {blue}mend:{reset} {_clipped(diagnostic.mend)}")
     return "\n".join(lines)
 
 
@@ -156,15 +157,37 @@ def _snippet(
 ) -> list[str]:
     source = sources.get(span.file)
     if source is None:
-        return [f"  {blue}-->{reset} {span.file}", *([f"      {label}"] if label else [])]
+        return [f"  {blue}-->{reset} {span.file}", *([f"      {_clipped(label)}"] if label else [])]
     line, column = source.position(span.start)
-    text = source.line(line)
-    length = max(1, min(span.end - span.start, len(text) - column + 1))
+    text, at = _excerpt(source.line(line), column - 1)
+    length = max(1, min(span.end - span.start, len(text) - at))
     gutter = " " * len(str(line))
-    under = " " * len(text[: column - 1].expandtabs(4)) + mark * length
+    under = " " * len(text[:at].expandtabs(4)) + mark * length
     return [
         f" {gutter}{blue}-->{reset} {span.file}:{line}:{column}",
         f" {gutter} {blue}|{reset}",
         f" {blue}{line} |{reset} {text.expandtabs(4)}",
-        f" {gutter} {blue}|{reset} {paint}{under}{' ' + label if label else ''}{reset}",
+        f" {gutter} {blue}|{reset} {paint}{under}{' ' + _clipped(label) if label else ''}{reset}",
     ]
+
+
+_WIDEST = 160  # characters of a line that are shown
+_BEFORE = 40  # of them before the place that a message is about
+
+
+def _excerpt(line: str, at: int) -> tuple[str, int]:
+    """Of a long line what stands around character `at`, and where that is then."""
+    if len(line) <= _WIDEST:
+        return line, at
+    first = max(0, at - _BEFORE)
+    before = "…" if first > 0 else ""
+    after = "…" if first + _WIDEST < len(line) else ""
+    return before + line[first : first + _WIDEST] + after, at - first + len(before)
+
+
+def _clipped(sentence: str) -> str:
+    """With the middle of what it quotes left out where that is long: names and texts may have any length."""
+    return _LONG_QUOTE.sub("`\\1…\\2`", sentence)
+
+
+_LONG_QUOTE = re.compile(r"`([^`]{60})[^`]{40,}([^`]{20})`")

@@ -10,6 +10,7 @@ from polysome.syntax import ast
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.spans import Span
 
+_DECIMAL = re.compile(r"[0-9][0-9_]*(\.[0-9_]+)?")
 _LONGEST = 130  # 128 binary digits and `0b`
 
 # suffix -> (kind, how many of the kind's smallest part)
@@ -60,6 +61,8 @@ def quantity(text: str) -> tuple[int, str] | str:
         return f"there is no unit `{suffix}`"
     if len(digits) > _LONGEST:
         return "this number is too long"
+    if not _DECIMAL.fullmatch(digits):
+        return f"`{digits}` is no number"
     kind, scale = UNITS[suffix]
     value = Fraction(digits.replace("_", "")) * scale
     if value.denominator != 1:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from antlr4 import CommonTokenStream, InputStream
+from antlr4 import CommonTokenStream
 from antlr4.Token import CommonToken, Token
 
 from polysome.syntax.brackets import balanced
 from polysome.syntax.diagnostics import Report
 from polysome.syntax.foreign import Foreign
 from polysome.syntax.generated.PolysomeLexer import PolysomeLexer
+from polysome.syntax.lexer import Lexer
 from polysome.syntax.spans import Span
 
 MOST_ERRORS = 20  # of syntax, in one file: a file with more is no spec
@@ -25,12 +26,10 @@ _QUOTES = {"'": "'", "“": "”", "”": "”", "„": "“", "‘": "’", "�
 
 def tokenise(file: str, text: str, report: Report) -> CommonTokenStream | None:
     """The tokens of a file for the parser; None if its brackets do not match, so that nothing more can be said."""
-    lexer = PolysomeLexer(InputStream(text))
-    lexer.removeErrorListeners()
-    stream = CommonTokenStream(lexer)
+    stream = CommonTokenStream(Lexer(text))
     stream.fill()
     characters = _Characters(file, text, report)
-    found = characters.mended([t for t in stream.tokens if t.channel == 0])
+    found = characters.mended(stream.tokens)
     if characters.cut or not balanced(file, text, found, report):
         return None
     found = Foreign(file, text, report, MOST_ERRORS).mended(found)

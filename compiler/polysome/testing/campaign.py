@@ -45,8 +45,8 @@ class Outcome:
 
     @property
     def untested(self) -> bool:
-        """Nothing met its conditions."""
-        return self.holds and self.cases == 0
+        """Nothing met its conditions, though it was looked for."""
+        return self.holds and self.cases == 0 and self.skipped is None
 
 
 @dataclass
@@ -62,6 +62,15 @@ class Result:
     @property
     def failed(self) -> list[Outcome]:
         return [o for o in self.outcomes.values() if not o.holds]
+
+    @property
+    def untested(self) -> list[Outcome]:
+        return [o for o in self.outcomes.values() if o.untested]
+
+    @property
+    def vacuous(self) -> bool:
+        """Nothing was tested, so that nothing is known."""
+        return all(o.untested or o.skipped is not None for o in self.outcomes.values())
 
     def add(self, other: Result) -> None:
         """Another worker's share."""

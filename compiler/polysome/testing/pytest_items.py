@@ -69,6 +69,8 @@ class SpecItem(pytest.Item):
             pytest.skip(outcome.skipped)
         if not outcome.holds:
             raise Broken(outcome)
+        if outcome.untested:
+            pytest.skip("untested: no trace met its conditions")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if not isinstance(excinfo.value, Broken):

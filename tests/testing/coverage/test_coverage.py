@@ -146,6 +146,14 @@ def test_finds_magic(tmp_path: Path, condition: str) -> None:
             "if l4.sport in seen { send b; } seen.add(l4.sport);",
         ),
         ("bucket: token_bucket(1pps, 2);", 'require bucket.take(1) else drop "too many";'),
+        *(
+            (
+                f"free: pool<u16> {{ from 1..2; per {per}; }} "
+                "m: map<u16, u16 from free> { capacity 8; forever; when full drop; }",
+                'let n = free.take() else drop "none free"; m[l4.sport] = n;',
+            )
+            for per in ("l4.dport", "(l4.dport, (l4.dport, true))")
+        ),
     ],
 )
 def test_finds_chains(tmp_path: Path, state: str, body: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Any
 
-from antlr4 import InputStream
 from antlr4.Token import Token
 
 from polysome.syntax.generated.PolysomeLexer import PolysomeLexer
+from polysome.syntax.lexer import BLANKS, COMMENT, Lexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +35,29 @@ class Atom:
 
 def atoms_of(text: str) -> list[Atom]:
     """All tokens and comments of a text without errors, the end of the file as the last one, with an empty text."""
-    lexer = PolysomeLexer(InputStream(text))
-    lexer.removeErrorListeners()
+    lexer = Lexer(text)
     found: list[Atom] = []
-    number = newlines = blanks = 0
-    for token in _tokens(lexer):
-        if token.type == PolysomeLexer.SPACE:
-            newlines += token.text.count("\n")
-            blanks = len(token.text) - token.text.rfind("\n") - 1
-            continue
-        comment = token.type in (PolysomeLexer.DOC, PolysomeLexer.COMMENT)
-        shown = "" if token.type == Token.EOF else token.text.rstrip() if comment else token.text
-        found.append(Atom(shown, token.type, number, comment, newlines, blanks, token.column))
+    number, end = 0, 0
+    while not found or found[-1].kind != Token.EOF:
+        token = lexer.nextToken()
         newlines = blanks = 0
-        number += not comment
+        for piece in _PIECE.finditer(text, end, token.start):
+            start, shown = piece.start(), piece.group()
+            if piece.lastgroup == "blanks":
+                newlines = shown.count("\n")
+                blanks = len(shown) - shown.rfind("\n") - 1
+                continue
+            kind = PolysomeLexer.DOC if shown.startswith("///") else PolysomeLexer.COMMENT
+            found.append(Atom(shown.rstrip(), kind, number, True, newlines, blanks, _column(text, start)))
+            newlines = blanks = 0
+        shown = "" if token.type == Token.EOF else token.text
+        found.append(Atom(shown, token.type, number, False, newlines, blanks, _column(text, token.start)))
+        number, end = number + 1, token.stop + 1
     return found
 
 
-def _tokens(lexer: Any) -> Any:
-    while True:
-        token = lexer.nextToken()
-        yield token
-        if token.type == Token.EOF:
-            return
+_PIECE = re.compile(f"(?P<blanks>{BLANKS})|{COMMENT}")
+
+
+def _column(text: str, at: int) -> int:
+    return at - text.rfind("\n", 0, at) - 1

@@ -80,32 +80,34 @@ def _align(layout: Layout, here: list[int]) -> None:
 
 def align_comments(layout: Layout) -> None:
     """Comments behind code keep their column, or what their neighbours have, as far as the code lets them."""
-    lines = enumerate(layout.lines)
-    marked = [(i, line, _comment(layout, line)) for i, line in lines]
+    goes_on = _going_on(layout)
+    marked = [(i, line, _comment(layout, line, goes_on)) for i, line in enumerate(layout.lines)]
     for has, group in groupby(marked, key=lambda m: m[2] is not None):
         if has:
             for block in _blocks(layout, [(line, atom) for _, line, atom in group if atom is not None]):
                 _put(layout, block)
 
 
-def _comment(layout: Layout, line: Line) -> int | None:
+def _comment(layout: Layout, line: Line, goes_on: list[bool]) -> int | None:
     """The comment at the end of the line that code stands before, or that goes on with such a comment above."""
     i = line.end - 1
     if not layout.atoms[i].comment or "\n" in layout.atoms[i].text:
         return None
-    return i if i > line.start or _goes_on(layout, i) else None
+    return i if i > line.start or goes_on[i] else None
 
 
-def _goes_on(layout: Layout, i: int) -> bool:
-    """Does a comment on a line of its own stand right below one behind code, in the same column of the source?"""
-    while i > 0 and layout.breaks[i] == 1 and layout.atoms[i - 1].comment:
+def _going_on(layout: Layout) -> list[bool]:
+    """By atom: is it a comment on a line of its own right below one behind code, in the same column of the source?"""
+    found = [False] * len(layout.atoms)
+    for i in range(2, len(layout.atoms)):
         atom, above = layout.atoms[i], layout.atoms[i - 1]
-        if not atom.comment or atom.newlines != 1 or atom.column != above.column:
-            return False
-        i -= 1
-        if not layout.breaks[i]:
-            return i > 0
-    return False
+        if (
+            layout.breaks[i] == 1
+            and (atom.comment and above.comment)
+            and (atom.newlines == 1 and atom.column == above.column)
+        ):
+            found[i] = found[i - 1] if layout.breaks[i - 1] else True
+    return found
 
 
 def _blocks(layout: Layout, lines: list[tuple[Line, int]]) -> Iterable[list[tuple[Line, int]]]:

@@ -121,7 +121,8 @@ class MachineWorld:
         assert isinstance(decl, ir.PoolDecl)
         if self.chosen and any(isinstance(axis, str) for axis in decl.axes):
             return self._first(decl)
-        known = [] if decl.per is None else list(self.machine.states.objects[pool]._partitions)
+        asked = [] if decl.per is None else list(self.machine.states.objects[pool]._partitions)
+        known = [part for part in asked if part is not ...]
         found, value = self._taken(decl, None if decl.per is None else ...)
         for part in known:
             assert decl.per is not None
@@ -131,7 +132,7 @@ class MachineWorld:
         return found, value
 
     def _taken(self, decl: ir.PoolDecl, partition: Any) -> tuple[Term, Any]:
-        """What a partition gives now; `...` is one that was never asked."""
+        """What a partition gives now; `...` is one that the machine was never asked, the same for all packets here."""
         pool: Pool = self.machine.states.objects[decl.name]
         taken = pool.take(partition)
         if taken is None:
