@@ -160,7 +160,7 @@ FAULTS = {
     "another way back": (
         [("    state pad_6 {\n        pkt.advance(48);", "    state pad_6 {\n        pkt.advance(40);")],
         "merge",
-        "6 bytes of pad",
+        "a pad of 6 B",
     ),
     "responses of any length": ([("md.beyond[15:2] == 0", "md.beyond[15:3] == 0")], "merge", "another length"),
     "responses that are too short": ([("md.overhead = 53;", "md.overhead = 51;")], "merge", "another length"),
@@ -500,7 +500,7 @@ FAULTS |= {
         "alone",
     ),
     "the NF's frames to the controller": (
-        [("            1: accept;\n            default: edits", "            default: edits")],
+        [("            (_, 1): accept;\n", "")],
         "probes",
         "the NF sends it",
     ),
@@ -522,7 +522,7 @@ FAULTS |= {
     "tags of another version": ([("(1, 0): parked;", "(_, 0): parked;")], "returned", "no tag"),
     "tags with other flags": ([("(1, 1): returned;", "(1, 1 &&& 7): returned;")], "returned", "no tag"),
     "frames of the NF without a tag": (
-        [("(ETHER_TYPE_SPLIT, _): tag;", "(_, 0): tag;")],
+        [("(ETHER_TYPE_SPLIT, _): tag;", "(ETHER_TYPE_SPLIT &&& 0xff00, _): tag;")],
         "returned",
         "no tag",
     ),
