@@ -115,7 +115,7 @@ def test_configurations_differ_only_in_what_is_of_the_machine(shared: Up, bundle
     agent = json.loads((shared.folder / "config" / "memory1.json").read_text())
     tls = {name: str(shared.folder / "tls" / f"{file}") for name, file in
            (("authority", "authority.pem"), ("certificate", "memory1.pem"), ("key", "memory1.key"))}  # fmt: skip
-    assert agent == {"server": "memory1", "device": "soft", "interface": "lent", "tls": tls}
+    assert agent == {"server": "memory1", "device": "soft", "interface": "lent", "user": "nobody", "tls": tls}
     switch = json.loads((shared.folder / "config" / "switch.json").read_text())
     assert {(p["port"], p.get("interface", "")) for p in switch["ports"] if "port" in p} >= {
         (1, "port1"), (2, "port2"), (32, "port32"), (40, "port40"), (69, "")

@@ -31,7 +31,7 @@ class Step:
     _looks: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=LOOKS + 2))
 
     def look(self, sent: int, received: int) -> None:
-        """Both as they were read last; one of them up to a look ago."""
+        """Both read since the look before: so what is received is of later than what was sent up to there."""
         looks = self._looks
         if looks and (sent < looks[-1][0] or received < looks[-1][1]):
             looks.clear()  # an end began anew
@@ -57,6 +57,7 @@ class DataPath:
         self.period = max(polling.load, polling.health) / SECOND
         self._switch, self._nfs, self._load, self._events = switch, nfs, load, events
         self._at: NfServer | None = None
+        self._read: tuple[object, ...] = ()  # of the look before
         self._to_nf = Step("frames that the switch sent")
         self._from_nf = Step("frames that the NF sent")
         self._out = Step("packets that came back from the NF")
@@ -69,13 +70,16 @@ class DataPath:
             for step in (self._to_nf, self._from_nf, self._out):
                 step.clear()
             self._at = active
-        link = next((port for port in self._load.reading.ports if port.port == active.config.port), None)
-        counted = {counter.name: counter.value for counter in active.statistics.counters}
+        reading, statistics, totals = self._load.reading, active.statistics, self._events.totals
+        link = next((port for port in reading.ports if port.port == active.config.port), None)
+        counted = {counter.name: counter.value for counter in statistics.counters}
         if link is None or "frames in" not in counted:
             return
+        if any(one is before for one, before in zip((reading, statistics, totals), self._read)):
+            return  # a busy part answers late
+        self._read = reading, statistics, totals
         self._to_nf.look(link.frames_out, counted["frames in"])
         self._from_nf.look(counted["frames out"], link.frames_in)
-        totals = self._events.totals
         back = sum(totals.get(f"ingress.{name}", 0) for name in ("edits", "returned"))
         left = sum(totals.get(f"ingress.{name}", 0) for name in ("merged", "returned"))
         self._out.look(back, left)
