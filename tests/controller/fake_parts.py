@@ -101,7 +101,6 @@ class FakeNf(FakePart):
         self.restart()
 
     def restart(self, config: bytes | None = None) -> None:
-        self.counters: dict[str, int] = {}
         self.boot = random.getrandbits(63) | 1
         self.newest = (0, 0)
         self.config = self.first if config is None else config
@@ -147,9 +146,7 @@ class FakeNf(FakePart):
 
     async def Statistics(self, request: pb.Nothing, call: Any) -> pb.NfStatistics:
         drops = [pb.Counter(name="not for the VIP", value=3)]
-        counters = [pb.Counter(name=name, value=value) for name, value in self.counters.items()]
-        version = self.version(self.config)
-        return pb.NfStatistics(boot=self.boot, held=self.held, version=version, drops=drops, counters=counters)
+        return pb.NfStatistics(boot=self.boot, held=self.held, version=self.version(self.config), drops=drops)
 
     async def Try(self, request: pb.TryRequest, call: Any) -> pb.TryResponse:
         return pb.TryResponse(sent=True, ports=[1], packet=request.packet, version=self.name)

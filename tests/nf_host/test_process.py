@@ -79,7 +79,7 @@ def _file(name: str, text: bytes | None) -> Callable[[Path], None]:
         ({}, _file("config.bin", b"\xff\xff"), 2, "no config of this NF"),
         ({}, _file("config.bin", None), 3, "config.bin"),
         ({"interface": "nothing0"}, None, 3, "no network interface `nothing0`"),
-        ({"user": "nobody-of-that-name"}, None, 2, "`user`"),
+        ({"user": "nobody-of-that-name"}, None, 3, "no user `nobody-of-that-name`"),
         ({"state": "/nowhere"}, None, 3, "`state` names /nowhere"),
         ({"listen": "192.0.2.77:1"}, None, 3, "cannot listen on 192.0.2.77:1"),
         ({"cores": [4000]}, None, 2, "core 4000"),

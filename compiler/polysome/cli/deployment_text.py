@@ -12,10 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 WELL = {"up", "standby", "drained"}  # states of a part with which nothing is wrong
-COLOURS = {
-    **{"up": "green", "standby": "green", "drained": "yellow", "joining": "yellow"},
-    **dict.fromkeys(("down", "failing", "refused"), "red"),
-}
+COLOURS = {"up": "green", "standby": "green", "drained": "yellow", "joining": "yellow", "down": "red", "refused": "red"}
 SEVERE = {"warning": "yellow", "error": "red"}
 
 

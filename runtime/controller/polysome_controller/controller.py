@@ -15,7 +15,6 @@ from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.configure import Operations
 from polysome_controller.context import Context
-from polysome_controller.data_path import DataPath
 from polysome_controller.driver import SwitchDriver
 from polysome_controller.errors import ConfigurationError, EnvironmentProblem, PartError, Refused
 from polysome_controller.events import EventWatch
@@ -57,7 +56,6 @@ class Controller:
         self._nfs = NfServers(context, self._switch)
         self._load = LoadMonitor(context, self._switch, self._servers)
         self._events = EventWatch(context, self._switch)
-        self._path = DataPath(context, self._switch, self._nfs, self._load, self._events)
         self._service = Service(context, Operations(context, self._switch, self._nfs), self._nfs, self.status)
         self._metrics = Metrics(config.metrics, self.status, journal) if config.metrics else None
         self._take_first_config()
@@ -96,7 +94,6 @@ class Controller:
             (self._nfs.choose, min(polling.queue_pairs, polling.health) / SECOND),
             (self._load.look, polling.load / SECOND),
             (self._events.look, polling.health / SECOND),
-            (self._path.look, self._path.period),
         ]
         watches = [self._switch.watch(), *(s.watch() for s in self._servers), *(n.watch() for n in self._nfs.each)]
         tasks = [asyncio.create_task(watch) for watch in watches]

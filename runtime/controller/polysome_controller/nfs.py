@@ -43,7 +43,6 @@ class NfServer:
         self.part = Part(self.config.name, "nf", self.config.address, context.journal, context.state.ups)
         self.statistics = pb.NfStatistics()
         self.drops: dict[str, int] = {}  # of all its runs
-        self.trouble = ""  # what is wrong with the data path, though it answers
         self.pulse = Pulse()
         self._context = context
         self._switch = switch
@@ -76,10 +75,7 @@ class NfServer:
             assert self._description is not None
             await self._bring_config()
             if await self._announce(int.from_bytes(self._description.mac, "big")):
-                if self.trouble:
-                    self.part.failing(self.trouble)
-                else:
-                    self.part.joined(self._description.boot)
+                self.part.joined(self._description.boot)
             else:
                 self.part.joining("waits for the switch")
         except SwitchAway:

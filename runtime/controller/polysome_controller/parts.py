@@ -40,11 +40,6 @@ class Part:
             self.since = time.time_ns()  # it began anew between two looks
         self._ups[self.name] = run, self.since
 
-    def failing(self, why: str) -> None:
-        """It answers, and what it is there for does not work."""
-        self.misses = 0
-        self._become("failing", why)
-
     def joining(self, detail: str) -> None:
         self._become("joining", detail)
 
@@ -69,7 +64,7 @@ class Part:
                 self._ups.pop(self.name, None)
             self.since = time.time_ns()
             if not quiet:
-                tell = self._journal.warning if state in ("down", "failing") else self._journal.info
+                tell = self._journal.warning if state == "down" else self._journal.info
                 tell(self.name, f"{state}{': ' if detail else ''}{detail}")
         self.state, self.detail = state, detail
 

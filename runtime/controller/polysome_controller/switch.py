@@ -24,7 +24,6 @@ class Switch:
         self.part = Part("switch", "switch", context.config.switch, context.journal, context.state.ups)
         self.driver = driver
         self.boot = 0
-        self.trouble = ""  # what is wrong with the data path, though it answers
         self.pulse = Pulse()
         self._context = context
         self._ready = ready
@@ -55,10 +54,7 @@ class Switch:
             self.boot = identity.boot
             self._context.journal.info("switch", f"run {identity.boot:x} is filled already: taken over as it is")
             self._ready(False)
-        if self.trouble:
-            self.part.failing(self.trouble)
-        else:
-            self.part.joined(identity.boot)
+        self.part.joined(identity.boot)
 
     async def write(self, updates: Sequence[Update], run: int = 0) -> None:
         """Into the run that is filled, which must be `run` if that is given; SwitchAway if that did not work, or may
