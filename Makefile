@@ -101,6 +101,14 @@ campaign: $(READY) ## Test every example for a minute, with coverage of its line
 	done
 	@POLYSOME_ALL_DEPLOYMENTS=1 $(BIN)/python -m pytest -q tests/up/test_as_planned.py
 
+.PHONY: fuzz
+fuzz: $(READY) ## Give a million mutated frames to each part that reads some, with sanitizers; ARGS='--frames 100000 --only switch --seed 7'
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+.PHONY: trouble
+trouble: $(READY) ## Kill, stop and starve the parts of a deployment under load, for ten minutes; needs root; ARGS='--minutes 60 --seed 7'
+	@$(BIN)/python -m tests.up.trouble $(ARGS)
+
 .PHONY: proofs
 proofs: $(READY) ## Prove the switch's program of every example, for every chip and everything that may be carried
 	@$(BIN)/python -m tests.prove.every

@@ -96,7 +96,7 @@ def test_the_wheel_names_its_command_and_what_it_needs(installed: Path) -> None:
     assert "License-Expression: Apache-2.0" in metadata and "Requires-Python: >=3.11" in metadata
     needs = set(re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.M))
     language = {"antlr4-python3-runtime", "hypothesis", "rich", "jinja2", "siphash24", "typer", "z3-solver"}
-    assert needs == language | {"grpcio", "prometheus-client", "protobuf", "pydantic"}
+    assert needs == language | {"cryptography", "grpcio", "prometheus-client", "protobuf", "pydantic"}
 
 
 def test_the_committed_parser_and_its_runtime_are_one_version() -> None:

@@ -3,9 +3,9 @@
 find_package(PkgConfig REQUIRED)
 find_program(PROTOC protoc)
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
-pkg_check_modules(GRPCPP grpc++ protobuf)
+pkg_check_modules(GRPCPP grpc++ protobuf libcrypto)
 if(NOT PROTOC OR NOT GRPC_CPP_PLUGIN OR NOT GRPCPP_FOUND)
-  message(FATAL_ERROR "no gRPC for C++. Debian, Ubuntu: apt install libgrpc++-dev protobuf-compiler-grpc pkg-config")
+  message(FATAL_ERROR "no gRPC for C++. Debian, Ubuntu: apt install libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config")
 endif()
 
 set(POLYSOME_CONTROL "" CACHE PATH "a build folder of this library, to be used instead of building it")

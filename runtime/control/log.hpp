@@ -1,6 +1,8 @@
 /// What a process of a deployment says, and how it ends: one line for each event on stderr, `program: severity: text`.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <stdexcept>
@@ -24,6 +26,23 @@ class Log {
     void warning(const std::string& text) { write("warning", text); }
     void error(const std::string& text) { write("error", text); }
 
+    /// A warning that a peer can cause as often as it likes: a few in each interval, then how many more there were.
+    void refused(const std::string& what, const std::string& why) {
+        const auto now = std::chrono::steady_clock::now();
+        uint64_t left_out = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            if (now - since_ >= interval) {
+                left_out = refusals_ > most ? refusals_ - most : 0;
+                since_ = now;
+                refusals_ = 0;
+            }
+            if (++refusals_ > most) return;
+        }
+        if (left_out != 0) warning("refused " + std::to_string(left_out) + " more before this one");
+        warning("refused " + what + ": " + why);
+    }
+
     const std::string& program() const { return program_; }
 
   private:
@@ -33,8 +52,13 @@ class Log {
         std::fflush(stderr);
     }
 
+    static constexpr std::chrono::seconds interval{10};
+    static constexpr uint64_t most = 20;  ///< refusals in an interval that are told one by one
+
     std::string program_;
     std::mutex mutex_;
+    std::chrono::steady_clock::time_point since_;
+    uint64_t refusals_ = 0;
 };
 
 }  // namespace polysome::control

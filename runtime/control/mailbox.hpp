@@ -93,6 +93,11 @@ class Signals {
     ~Signals() { close(descriptor_); }
 
     int descriptor() const { return descriptor_; }
+    /// One that came, 0 if none did: then the descriptor has no input any more.
+    int take() const {
+        signalfd_siginfo came{};
+        return read(descriptor_, &came, sizeof came) == sizeof came ? static_cast<int>(came.ssi_signo) : 0;
+    }
 
   private:
     int descriptor_;

@@ -8,23 +8,23 @@
 #include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 
-#include <fstream>
-#include <iterator>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "control.grpc.pb.h"
+#include "control/access.hpp"
+#include "control/listener.hpp"
 #include "control/log.hpp"
+#include "control/trust.hpp"
 
 namespace polysome::control {
-
-inline std::string file_text(const std::string& path, const std::string& what) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Failure(3, what + " cannot be read: " + path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// A configuration: a message of control.proto as JSON. Failure(2) if it is none, Failure(3) if it cannot be read.
 template <class Message>
@@ -45,53 +45,6 @@ inline uint64_t random_boot() {
     return (uint64_t{source()} << 32 | source()) | 1;
 }
 
-/// The common name of the peer's certificate; empty without one.
-inline std::string peer_name(const grpc::ServerContext& context) {
-    const auto names = context.auth_context()->FindPropertyValues("x509_common_name");
-    return names.size() == 1 ? std::string(names[0].data(), names[0].size()) : std::string();
-}
-
-/// Who may ask: peers with one common name; and for changes, only newer ones than the newest so far.
-class Guard {
-  public:
-    Guard(Log& log, std::string allowed) : log_(log), allowed_(std::move(allowed)) {}
-
-    /// PERMISSION_DENIED, logged, for all others.
-    grpc::Status admit(const grpc::ServerContext& context, const char* what) {
-        const std::string name = peer_name(context);
-        if (name == allowed_) return grpc::Status::OK;
-        return refuse(context, grpc::StatusCode::PERMISSION_DENIED, what,
-                      "the certificate is of `" + name + "`, and only `" + allowed_ + "` may");
-    }
-
-    /// FAILED_PRECONDITION, logged, for a change that is not newer. The lease counts as seen whatever comes of it.
-    grpc::Status admit(const grpc::ServerContext& context, const char* what, const Lease& lease) {
-        if (const grpc::Status status = admit(context, what); !status.ok()) return status;
-        const std::lock_guard lock(mutex_);
-        const bool newer = lease.epoch() > epoch_ || (lease.epoch() == epoch_ && lease.number() > number_);
-        if (newer) {
-            epoch_ = lease.epoch();
-            number_ = lease.number();
-            return grpc::Status::OK;
-        }
-        return refuse(context, grpc::StatusCode::FAILED_PRECONDITION, what,
-                      "change " + std::to_string(lease.number()) + " of epoch " + std::to_string(lease.epoch()) +
-                          " is not newer than " + std::to_string(number_) + " of epoch " + std::to_string(epoch_));
-    }
-
-    grpc::Status refuse(const grpc::ServerContext& context, grpc::StatusCode code, const char* what,
-                        const std::string& why) {
-        log_.warning("refused " + std::string(what) + " from " + context.peer() + ": " + why);
-        return {code, why};
-    }
-
-  private:
-    Log& log_;
-    std::string allowed_;
-    std::mutex mutex_;
-    uint64_t epoch_ = 0, number_ = 0;
-};
-
 namespace detail {
 
 inline Log*& grpc_log() {
@@ -105,7 +58,7 @@ inline void log_of_grpc(gpr_log_func_args* args) {
     if (log == nullptr) return;
     const std::string text = args->message;
     if (text.find("andshake failed") != std::string::npos) {
-        log->warning("refused a connection without a valid certificate: " + text);
+        log->refused("a connection without a valid certificate", text);
     } else if (args->severity == GPR_LOG_SEVERITY_ERROR) {
         log->error("gRPC: " + text);
     }
@@ -113,63 +66,143 @@ inline void log_of_grpc(gpr_log_func_args* args) {
 
 }  // namespace detail
 
-/// The files of a Tls, read: before a process gives up the right to read its key.
-struct Credentials {
-    /// Failure(2) if one is not named, Failure(3) if it cannot be read.
-    Credentials(const Tls& tls)
-        : name(tls.certificate()),
-          authority(text(tls.authority(), "tls.authority", "the authority's certificate")),
-          certificate(text(tls.certificate(), "tls.certificate", "the certificate")),
-          key(text(tls.key(), "tls.key", "the key")) {}
-    std::string name;  ///< of the certificate's file
-    std::string authority, certificate, key;
-
-  private:
-    static std::string text(const std::string& path, const char* member, const char* what) {
-        if (path.empty()) throw Failure(2, std::string(member) + " is missing: it names a PEM file, " + what);
-        return file_text(path, what);
-    }
+/// What a server bears.
+struct Limits {
+    std::string allowed;  ///< the common name of those who may ask
+    int request;          ///< bytes of a request, at most
 };
 
-/// Listens as long as it lives. Failure(2) without an address, Failure(3) if it or the files are of no use.
+/// Listens as long as it lives. Failure(2) without an address, Failure(3) if it or the certificate is of no use.
+///
+/// Nobody holds it up: who has not said in `handshake` who he is, or asks nothing for `idle`, is cut off, and memory
+/// has a quota. An answer is as small as what it answers, but for a read of registers and counters. A new certificate
+/// is for new connections; once every handshake with that before is over, its connections are asked to end, and what
+/// they carry is answered first.
 class Server {
   public:
-    Server(Log& log, const std::string& listen, const Credentials& credentials,
-           const std::vector<grpc::Service*>& services) {
+    Server(Log& log, const std::string& listen, Trust& trust, const Limits& limits,
+           const std::vector<grpc::Service*>& services)
+        : log_(log), trust_(trust), limits_(limits), services_(services) {
         if (listen.empty()) throw Failure(2, "listen is missing: it says on which ADDRESS:PORT the process answers");
         detail::grpc_log() = &log;
         gpr_set_log_function(detail::log_of_grpc);
-        grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-        options.pem_root_certs = credentials.authority;
-        options.pem_key_cert_pairs.push_back({credentials.key, credentials.certificate});
-        grpc::ServerBuilder builder;
-        builder.SetMaxReceiveMessageSize(most_bytes);
-        builder.SetMaxSendMessageSize(most_bytes);
-        builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-        // A handful of requests a second: more threads would only wait.
-        builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
-        builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
-        builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 2);
-        int port = 0;
-        builder.AddListeningPort(listen, grpc::SslServerCredentials(options), &port);
-        for (grpc::Service* service : services) builder.RegisterService(service);
-        server_ = builder.BuildAndStart();
-        if (server_ == nullptr || port == 0) {
-            throw Failure(3, "cannot listen on " + listen + " with the certificate " + credentials.name +
-                                 ": the address is not this machine's or in use, or the files do not fit");
-        }
+        listener_ = std::make_unique<Listener>(log, listen, [this](int listener, int connection) {
+            grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters taken;
+            taken.listener_fd = listener;
+            taken.fd = connection;
+            const std::lock_guard lock(mutex_);
+            serving_.acceptor->HandleNewConnection(&taken);
+        });
+        serving_ = started();
+        if (serving_.server == nullptr) throw Failure(3, "the certificate is of no use to gRPC");
+        listener_->start();
+        watcher_ = std::thread([this] { watch(); });
     }
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server() {
-        server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+        {
+            const std::lock_guard lock(mutex_);
+            ends_ = true;
+        }
+        ending_.notify_all();
+        watcher_.join();
+        listener_->stop();
+        serving_.server->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
         detail::grpc_log() = nullptr;
     }
 
   private:
-    static constexpr int most_bytes = 256 << 20;  ///< a config with millions of rows
+    static constexpr int handshake = 5'000, idle = 60'000;  ///< ms
+    static constexpr size_t quota = 96 << 20;               ///< bytes, beside a request that is being read
+    static constexpr int threads = 16;
+    static constexpr std::chrono::seconds look{1};  ///< between two looks at the files
 
-    std::unique_ptr<grpc::Server> server_;
+    /// With one identity, which gRPC cannot change.
+    struct Serving {
+        std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
+        std::unique_ptr<grpc::Server> server;  ///< null: the identity is of no use
+    };
+
+    Serving started() {
+        Identity identity = trust_.identity();
+        grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+        options.pem_root_certs = std::move(identity.authority);
+        options.pem_key_cert_pairs.push_back({std::move(identity.key), std::move(identity.certificate)});
+        const auto own = grpc::SslServerCredentials(options);
+        own->SetAuthMetadataProcessor(std::make_shared<OnlyPeer>(log_, limits_.allowed, trust_));
+        grpc::ServerBuilder builder;
+        configure(builder, limits_);
+        using External = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+        Serving made;
+        made.acceptor = builder.experimental().AddExternalConnectionAcceptor(External::FROM_FD, own);
+        std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> told;
+        told.push_back(std::make_unique<Admitted>([this](const std::string& peer) { listener_->admit(peer); }));
+        builder.experimental().SetInterceptorCreators(std::move(told));
+        for (grpc::Service* service : services_) builder.RegisterService(service);
+        made.server = builder.BuildAndStart();
+        return made;
+    }
+
+    struct Retired {
+        Serving serving;
+        std::chrono::steady_clock::time_point until;
+    };
+
+    void watch() {
+        std::vector<Retired> retired;
+        std::unique_lock lock(mutex_);
+        while (!ending_.wait_for(lock, look, [this] { return ends_; })) {
+            lock.unlock();
+            if (trust_.look()) renew(retired);
+            std::erase_if(retired, [](const Retired& one) {
+                if (std::chrono::steady_clock::now() < one.until) return false;
+                one.serving.server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(10));
+                return true;
+            });
+            lock.lock();
+        }
+        for (const Retired& one : retired) one.serving.server->Shutdown(std::chrono::system_clock::now());
+    }
+
+    /// Serves with the identity that is in force now; what served before has time for its handshakes.
+    void renew(std::vector<Retired>& retired) {
+        Serving made = started();
+        if (made.server == nullptr) {
+            log_.error("the new certificate is of no use to gRPC: that before serves on");
+            return;
+        }
+        const std::lock_guard lock(mutex_);
+        retired.push_back({std::exchange(serving_, std::move(made)),
+                           std::chrono::steady_clock::now() + std::chrono::milliseconds(handshake)});
+    }
+
+    static void configure(grpc::ServerBuilder& builder, const Limits& limits) {
+        builder.SetMaxReceiveMessageSize(limits.request);
+        builder.SetResourceQuota(grpc::ResourceQuota("polysome")
+                                     .Resize(quota + 2 * static_cast<size_t>(limits.request))
+                                     .SetMaxThreads(threads));
+        builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, handshake);
+        builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, idle);
+        builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 32);
+        builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
+        // A handful of requests a second: more threads would only wait.
+        using Option = grpc::ServerBuilder::SyncServerOption;
+        builder.SetSyncServerOption(Option::NUM_CQS, 1);
+        builder.SetSyncServerOption(Option::MIN_POLLERS, 1);
+        builder.SetSyncServerOption(Option::MAX_POLLERS, 2);
+    }
+
+    Log& log_;
+    Trust& trust_;
+    const Limits limits_;
+    const std::vector<grpc::Service*> services_;
+    std::mutex mutex_;
+    std::condition_variable ending_;
+    std::unique_ptr<Listener> listener_;  // asked as long as there are calls
+    Serving serving_;
+    bool ends_ = false;
+    std::thread watcher_;
 };
 
 /// main() of such a process: `run(log, path of the configuration)`; exit codes as of Failure.

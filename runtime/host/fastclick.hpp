@@ -155,6 +155,12 @@ class FastClickElement : public BatchElement {
                 own->kill();
                 return;
             }
+            if (Tag::is_probe(own->data())) {
+                const std::span<const uint8_t> answer = machine_->nf().probed(own->data(), own->length());
+                answer.empty() ? void(++refused_) : make(0, time, answer);
+                own->kill();
+                return;
+            }
             port = Tag::port(own->data());
         }
         packets_[taken_] = own;

@@ -34,22 +34,30 @@ class FieldsPacketLoop final : public FieldsLoop {
         look();
     }
 
-    bool configure(std::span<const uint8_t> blob) override { return host_.configure(blob); }
-    Child check(std::span<const uint8_t> blob) override { return host_.check(blob); }
+    std::string configure(std::span<const uint8_t> blob) override { return host_.configure(blob); }
+    Child check(std::span<const uint8_t> blob, std::span<const Sample> samples) override {
+        return host_.check(blob, samples);
+    }
     Child attempt(uint16_t port, std::span<const uint8_t> packet) override { return host_.attempt(port, packet); }
     FieldsStatistics statistics() override {
         lost_ += interface_.lost();
         return host_.statistics(lost_ + interface_.truncated, interface_.unsent);
     }
     std::array<uint8_t, 6> mac() override { return mac_; }
+    std::vector<uint8_t> save() override { return host_.save(); }
+    uint64_t clock_offset() const override { return host_.clock_offset(); }
+    bool load(std::span<const uint8_t> state, uint64_t clock_offset) override {
+        next_look_ = 0;  // it was by another clock
+        return host_.load(state, clock_offset);
+    }
 
-    void run(control::Mailbox& mailbox, control::Signals& signals) override {
+    void run(control::Mailbox& mailbox, Ending& ending) override {
         use_core(cores_);
         prctl(PR_SET_TIMERSLACK, 1UL);  // ns: what is held leaves when it is due
         std::array<pollfd, 3> polled{{{interface_.descriptor(), POLLIN, 0},
                                       {mailbox.descriptor(), POLLIN, 0},
-                                      {signals.descriptor(), POLLIN, 0}}};
-        while (polled[2].revents == 0) {
+                                      {ending.descriptor(), POLLIN, 0}}};
+        while (!ending.over()) {
             const uint64_t idle = host_.idle(look_every);
             const timespec time{0, static_cast<long>(idle)};
             ppoll(polled.data(), polled.size(), &time, nullptr);
@@ -57,14 +65,18 @@ class FieldsPacketLoop final : public FieldsLoop {
             host_.advance();
             interface_.flush();
             if (polled[1].revents != 0) mailbox.serve();
+            if (polled[2].revents != 0) ending.look();
             if (host_.clock() >= next_look_) look();
         }
+        finish(polled[0]);
     }
 
     void send(std::span<const uint8_t> frame, uint64_t) { interface_.send(frame); }
 
   private:
-    static constexpr uint64_t look_every = 200'000'000;  ///< ns
+    static constexpr uint64_t look_every = 200'000'000;      ///< ns
+    static constexpr uint64_t longest_finish = 100'000'000;  ///< ns
+    static constexpr int quiet = 5;                          ///< ms without a frame: there is none any more
 
     void receive() {
         const size_t n = interface_.receive(host_.clock(), 0, arrivals_.data());
@@ -76,6 +88,15 @@ class FieldsPacketLoop final : public FieldsLoop {
             arrivals_[taken++] = arrival;
         }
         host_.arrive({arrivals_.data(), taken});
+    }
+
+    /// What is still on its way to us, when nothing is sent any more.
+    void finish(pollfd& incoming) {
+        const uint64_t end = host_.clock() + longest_finish;
+        while (poll(&incoming, 1, quiet) > 0 && host_.clock() < end) {
+            receive();
+            interface_.flush();
+        }
     }
 
     /// The interface may have come, gone or changed.
@@ -111,7 +132,7 @@ class FieldsPacketLoop final : public FieldsLoop {
 /// `program`: SHA-256 of the NF's generated header. Exit codes as those of fields_main.
 template <class Nf>
 int fields_af_packet_main(int argc, char** argv, const std::string& name, std::string_view program) {
-    return fields_main(argc, argv, name, {Nf::name, program, Nf::port_names.size()},
+    return fields_main(argc, argv, name, {Nf::name, program, Nf::state_layout, Nf::port_names.size()},
                        [](control::Log& log, const FieldsSettings& settings) -> std::unique_ptr<FieldsLoop> {
                            return std::make_unique<FieldsPacketLoop<Nf>>(log, settings);
                        });

@@ -14,6 +14,7 @@
 #include "control/log.hpp"
 #include "control/mailbox.hpp"
 #include "host/fields_child.hpp"
+#include "host/fields_ending.hpp"
 
 namespace polysome::host {
 
@@ -27,7 +28,14 @@ struct FieldsSettings {
 struct NfFacts {
     std::string_view name;
     std::string_view program;  ///< SHA-256 of the generated header, hexadecimal
+    std::string_view layout;   ///< of its state: Nf::state_layout
     size_t ports;
+};
+
+/// A packet that the NF is for, and the logical port where it comes in.
+struct Sample {
+    uint16_t port;
+    std::vector<uint8_t> packet;
 };
 
 struct NamedCount {
@@ -60,18 +68,26 @@ class FieldsLoop {
   public:
     virtual ~FieldsLoop() = default;
 
-    /// The config from now on. False if it is none of this NF; then nothing changed.
-    virtual bool configure(std::span<const uint8_t> blob) = 0;
-    /// Would configure() take it? The answer is one byte, 0 or 1.
-    virtual Child check(std::span<const uint8_t> blob) = 0;
+    /// The config from now on. Why it is none of this NF, or not all of one, in words; then it is not to be used.
+    /// Empty: it is in force.
+    virtual std::string configure(std::span<const uint8_t> blob) = 0;
+    /// What configure() would say, and if that is nothing, why no sample gets through; the answer is text. No samples:
+    /// that is not asked.
+    virtual Child check(std::span<const uint8_t> blob, std::span<const Sample> samples) = 0;
     /// What would become of a packet that arrived now at a logical port? The answer is that of write_outcome.
     virtual Child attempt(uint16_t port, std::span<const uint8_t> packet) = 0;
     virtual FieldsStatistics statistics() = 0;
     /// Of the interface as it is now; zeros if it is gone.
     virtual std::array<uint8_t, 6> mac() = 0;
 
-    /// Until a signal asks to end.
-    virtual void run(control::Mailbox& mailbox, control::Signals& signals) = 0;
+    /// Until it is over; with all that came in by then.
+    virtual void run(control::Mailbox& mailbox, Ending& ending) = 0;
+
+    /// All that the NF remembers and holds, and its clock, for another process of this machine.
+    virtual std::vector<uint8_t> save() = 0;
+    virtual uint64_t clock_offset() const = 0;
+    /// At the start, before any config. False: the bytes are not those of such an NF, and this one is of no more use.
+    virtual bool load(std::span<const uint8_t> state, uint64_t clock_offset) = 0;
 };
 
 using MakeLoop = std::function<std::unique_ptr<FieldsLoop>(control::Log&, const FieldsSettings&)>;

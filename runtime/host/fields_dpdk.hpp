@@ -75,30 +75,42 @@ class FieldsDpdkLoop final : public FieldsLoop {
         std::copy_n(address.addr_bytes, mac_.size(), mac_.begin());
     }
 
-    bool configure(std::span<const uint8_t> blob) override { return host_.configure(blob); }
-    Child check(std::span<const uint8_t> blob) override { return host_.check(blob); }
+    std::string configure(std::span<const uint8_t> blob) override { return host_.configure(blob); }
+    Child check(std::span<const uint8_t> blob, std::span<const Sample> samples) override {
+        return host_.check(blob, samples);
+    }
     Child attempt(uint16_t port, std::span<const uint8_t> packet) override { return host_.attempt(port, packet); }
     FieldsStatistics statistics() override { return host_.statistics(ports_.missed(), ports_.lost); }
     std::array<uint8_t, 6> mac() override { return mac_; }
+    std::vector<uint8_t> save() override { return host_.save(); }
+    uint64_t clock_offset() const override { return host_.clock_offset(); }
+    bool load(std::span<const uint8_t> state, uint64_t clock_offset) override {
+        return host_.load(state, clock_offset);
+    }
 
-    void run(control::Mailbox& mailbox, control::Signals& signals) override {
+    void run(control::Mailbox& mailbox, Ending& ending) override {
         use_core(cores_);
-        std::array<pollfd, 2> polled{{{mailbox.descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
+        std::array<pollfd, 2> polled{{{mailbox.descriptor(), POLLIN, 0}, {ending.descriptor(), POLLIN, 0}}};
         uint64_t next_look = 0;
-        while (polled[1].revents == 0) {
+        while (!ending.over()) {
             receive();
             host_.advance();
             ports_.flush();
             if (host_.clock() < next_look) continue;
             next_look = host_.clock() + look_every;
-            if (poll(polled.data(), polled.size(), 0) > 0 && polled[0].revents != 0) mailbox.serve();
+            if (poll(polled.data(), polled.size(), 0) <= 0) continue;
+            if (polled[0].revents != 0) mailbox.serve();
+            if (polled[1].revents != 0) ending.look();
         }
+        // What is still on its way to us, when nothing is sent any more.
+        for (const uint64_t end = host_.clock() + finish; host_.clock() < end; ports_.flush()) receive();
     }
 
     void send(std::span<const uint8_t> frame, uint64_t order) { burst_.send(0, frame, order); }
 
   private:
     static constexpr uint64_t look_every = 200'000;  ///< ns, for commands
+    static constexpr uint64_t finish = 5'000'000;    ///< ns
     static constexpr uint16_t mtu = 1'600;           ///< a whole frame: 26 bytes more than the largest packet
 
     void receive() {
@@ -130,7 +142,7 @@ class FieldsDpdkLoop final : public FieldsLoop {
 /// As fields_af_packet_main.
 template <class Nf>
 int fields_dpdk_main(int argc, char** argv, const std::string& name, std::string_view program) {
-    return fields_main(argc, argv, name, {Nf::name, program, Nf::port_names.size()},
+    return fields_main(argc, argv, name, {Nf::name, program, Nf::state_layout, Nf::port_names.size()},
                        [](control::Log& log, const FieldsSettings& settings) -> std::unique_ptr<FieldsLoop> {
                            return std::make_unique<FieldsDpdkLoop<Nf>>(log, settings);
                        });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <map>
 
 #include "host/fields_control.hpp"
 #include "host/live_clock.hpp"
@@ -14,8 +15,8 @@
 namespace polysome::host {
 
 /// `Out` has send(std::span<const uint8_t> frame, uint64_t order): an answer, or with no_packet an own frame; valid
-/// during the call.
-template <class Nf, class Out>
+/// during the call. `Clock`: the NF's time, now() in ns, which never runs back.
+template <class Nf, class Out, class Clock = LiveClock>
 class FieldsHost {
   public:
     using Core = FieldsNf<Nf>;
@@ -26,16 +27,23 @@ class FieldsHost {
 
     uint64_t clock() const { return clock_.now(); }
     /// The number that the next frame has.
-    uint64_t next_order() const { return machine_.counters().packets_in; }
+    uint64_t next_order() const { return machine_.next_order(); }
 
-    /// Is this a frame of the switch, for us? Others are counted.
-    bool accepts(const uint8_t* frame, size_t size, const std::array<uint8_t, 6>& mac) {
+    /// Is this a frame of the switch, for us, to be decided about? Others are counted; a probe of the switch's
+    /// controller is answered.
+    bool accepts(uint8_t* frame, uint32_t size, const std::array<uint8_t, 6>& mac) {
         if (!Tag::accepts(frame, size)) {
             ++not_ours_;
             return false;
         }
         if (!std::equal(mac.begin(), mac.end(), frame)) {
             ++to_others_;
+            return false;
+        }
+        if (Tag::is_probe(frame)) [[unlikely]] {
+            const std::span<const uint8_t> answer = machine_.nf().probed(frame, size);
+            ++(answer.empty() ? not_ours_ : probes_);
+            if (!answer.empty()) sink_.out.send(answer, no_packet);
             return false;
         }
         bytes_in_ += size;
@@ -56,17 +64,37 @@ class FieldsHost {
         return due <= now ? 0 : std::min(due - now, most);
     }
 
-    bool configure(std::span<const uint8_t> blob) {
+    std::vector<uint8_t> save() {
         advance();
-        return machine_.configure(blob);
+        Saver saver;
+        saver(machine_);
+        return saver.take();
     }
-    Child check(std::span<const uint8_t> blob) {
+    uint64_t clock_offset() const { return clock_.offset(); }
+    bool load(std::span<const uint8_t> state, uint64_t clock_offset) {
+        clock_.go_on(clock_offset);
+        Loader loader(state);
+        loader(machine_);
+        return loader.done();
+    }
+
+    std::string configure(std::span<const uint8_t> blob) {
         advance();
-        return Child([&](std::vector<uint8_t>& answer) { answer.push_back(machine_.configure(blob) ? 1 : 0); });
+        if (!machine_.configure(blob)) return "this is no config of " + std::string(Nf::name);
+        const std::string_view unset = machine_.nf().unset();
+        return unset.empty() ? "" : "`" + std::string(unset) + "` is missing in it";
+    }
+    Child check(std::span<const uint8_t> blob, std::span<const Sample> samples) {
+        advance();
+        return Child([&](std::vector<uint8_t>& answer) {
+            std::string why = configure(blob);
+            if (why.empty() && !samples.empty()) why = nothing_passes(samples);
+            answer.assign(why.begin(), why.end());
+        });
     }
     Child attempt(uint16_t port, std::span<const uint8_t> packet) {
         advance();
-        return Child([&](std::vector<uint8_t>& answer) { write_outcome(outcome(port, packet), answer); });
+        return Child([&](std::vector<uint8_t>& answer) { write_outcome(outcome(port, packet, true), answer); });
     }
 
     /// Counters of the NF and of its frames; `lost`, `unsent`: by the interface.
@@ -83,6 +111,7 @@ class FieldsHost {
                         {"batches", batches_},
                         {"malformed frames", not_ours_},
                         {"frames to others", to_others_},
+                        {"probes", probes_},
                         {"lost before they were received", lost},
                         {"not taken for sending", unsent}};
         for (size_t i = 1; i < Core::reasons.size(); ++i) {
@@ -155,13 +184,13 @@ class FieldsHost {
     };
 
     /// In a copy: lets the packet arrive as a whole frame, and time go on until the schedule has let it go.
-    Outcome outcome(uint16_t port, std::span<const uint8_t> packet) {
+    Outcome outcome(uint16_t port, std::span<const uint8_t> packet, bool traced) {
         const auto patient_until = std::chrono::steady_clock::now() + patience;
         Watch watch{.order = next_order(), .outcome = {}, .since = machine_.now()};
         sink_.watch = &watch;
         std::vector<uint8_t> frame = whole_frame(port, packet);
         const Arrival arrival{machine_.now(), frame.data(), static_cast<uint32_t>(frame.size()), port};
-        watch.outcome.lookups = lookups(frame, port, patient_until);
+        if (traced) watch.outcome.lookups = lookups(frame, port, patient_until);
         machine_.arrive({&arrival, 1});
         while (!watch.happened || machine_.holds(watch.order)) {
             const uint64_t next = machine_.now() + step;
@@ -170,6 +199,20 @@ class FieldsHost {
         }
         if (!watch.happened) watch.outcome.reason = "held by the schedule";
         return std::move(watch.outcome);
+    }
+
+    /// In a copy: why none of the samples is sent, in words; empty: one is.
+    std::string nothing_passes(std::span<const Sample> samples) {
+        std::map<std::string, size_t> reasons;
+        for (const Sample& sample : samples) {
+            const Outcome found = outcome(sample.port, sample.packet, false);
+            if (found.ports != 0) return "";
+            ++reasons[found.reason];
+        }
+        std::string text = "none of " + std::to_string(samples.size()) + " packets that " + std::string(Nf::name) +
+                           " is for gets through with it, and without `force` it is not taken";
+        for (const auto& [reason, count] : reasons) text += "; " + std::to_string(count) + ": " + reason;
+        return text;
     }
 
     /// What the decision about a whole frame looks at: found out by one more copy, whose verdict is thrown away.
@@ -202,10 +245,10 @@ class FieldsHost {
         return frame;
     }
 
-    LiveClock clock_;
+    Clock clock_;
     Sink sink_;
     Machine<Core, Sink> machine_;
-    uint64_t bytes_in_ = 0, batches_ = 0, not_ours_ = 0, to_others_ = 0;
+    uint64_t bytes_in_ = 0, batches_ = 0, not_ours_ = 0, to_others_ = 0, probes_ = 0;
 };
 
 }  // namespace polysome::host

@@ -20,6 +20,8 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "nf/sharded.hpp"
@@ -94,8 +96,21 @@ template <class Nf>
 class Object {
   public:
     Object(uint32_t cores, std::span<const uint64_t> sizes, bool collide, size_t batch)
-        : machines(recorder, cores, sizes, collide, batch) {
-        recorder.nf = &machines.machine(0).nf();
+        : sizes_(sizes.begin(), sizes.end()), collide_(collide), batch_(batch) {
+        start(cores);
+    }
+
+    /// The NF goes on in another one, which takes the state over, as after a restart of its process with this config.
+    void restart(std::span<const uint8_t> config) {
+        if (machines->cores() != 1) throw std::runtime_error("only an NF on one core hands its state over");
+        Saver saver;
+        saver(machines->machine(0));
+        const std::vector<uint8_t> state = saver.take();
+        start(1);
+        Loader loader(state);
+        loader(machines->machine(0));
+        if (!loader.done()) throw std::runtime_error("the state is not what was saved");
+        if (!machines->configure(config)) throw std::runtime_error("the config is malformed");
     }
 
     void arrive(const polysome_arrival* arrivals, size_t n) {
@@ -112,20 +127,20 @@ class Object {
                 batch[i] = {from.time, to, from.size, from.port};
                 to += from.size;
             }
-            machines.arrive(std::span(batch).first(count));
+            machines->arrive(std::span(batch).first(count));
             done += count;
         }
     }
 
     /// By name: packets_in, sent, copies, emitted, held, cores, or a drop reason; 0 for any other.
     uint64_t counter(std::string_view name) const {
-        const auto counters = machines.counters();
+        const auto counters = machines->counters();
         if (name == "packets_in") return counters.packets_in;
         if (name == "sent") return counters.sent;
         if (name == "copies") return counters.copies;
         if (name == "emitted") return counters.emitted;
-        if (name == "held") return machines.held();
-        if (name == "cores") return machines.cores();
+        if (name == "held") return machines->held();
+        if (name == "cores") return machines->cores();
         for (size_t i = 1; i < Nf::reasons.size(); ++i) {
             if (name == Nf::reasons[i]) return counters.dropped[i];
         }
@@ -133,10 +148,18 @@ class Object {
     }
 
     Recorder<Nf> recorder;
-    Sharded<Nf, Recorder<Nf>> machines;
+    std::optional<Sharded<Nf, Recorder<Nf>>> machines;
     std::string error;
 
   private:
+    void start(uint32_t cores) {
+        machines.emplace(recorder, cores, sizes_, collide_, batch_);
+        recorder.nf = &machines->machine(0).nf();
+    }
+
+    std::vector<uint64_t> sizes_;
+    bool collide_;
+    size_t batch_;
     std::vector<uint8_t> frames_;
 };
 
@@ -146,7 +169,7 @@ int guarded(void* handle, Body body) {
     auto& object = *static_cast<Object<Nf>*>(handle);
     try {
         body(object);
-        if (object.machines.failed()) {
+        if (object.machines->failed()) {
             object.error = "a config change is malformed";
             return 1;
         }
@@ -167,7 +190,7 @@ void* create(const uint8_t* config, size_t n, const uint64_t* sizes, size_t coun
     try {
         auto object = std::make_unique<Object<Nf>>(cores, std::span(sizes, count), collide,
                                                    batch == 0 ? largest_batch : size_t{batch});
-        if (object->machines.configure({config, n})) return object.release();
+        if (object->machines->configure({config, n})) return object.release();
         problem = "the config is malformed";
     } catch (const std::bad_alloc&) {
         problem = "not enough memory for the state of this NF";
@@ -194,15 +217,18 @@ void* create(const uint8_t* config, size_t n, const uint64_t* sizes, size_t coun
         return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.arrive(arrivals, n); });             \
     }                                                                                                                 \
     int polysome_advance(void* handle, uint64_t time) {                                                               \
-        return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.machines.advance(time); });          \
+        return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.machines->advance(time); });         \
     }                                                                                                                 \
     int polysome_change_at(void* handle, uint64_t time, const uint8_t* blob, size_t n) {                              \
         return polysome::library::guarded<Nf>(handle, [&](auto& object) {                                             \
-            object.machines.change_at(time, {blob, n});                                                               \
+            object.machines->change_at(time, {blob, n});                                                              \
         });                                                                                                           \
     }                                                                                                                 \
+    int polysome_restart(void* handle, const uint8_t* config, size_t n) {                                             \
+        return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.restart({config, n}); });            \
+    }                                                                                                                 \
     int polysome_finish(void* handle) {                                                                               \
-        return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.machines.finish(); });               \
+        return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.machines->finish(); });              \
     }                                                                                                                 \
     size_t polysome_records(void* handle, const uint8_t** data) {                                                     \
         const auto records = static_cast<polysome::library::Object<Nf>*>(handle)->recorder.take();                    \

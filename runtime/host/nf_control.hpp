@@ -10,7 +10,7 @@
 #include "control/user.hpp"
 #include "host/common.hpp"
 #include "host/fields_control.hpp"
-#include "host/fields_store.hpp"
+#include "host/fields_handover.hpp"
 #include "nf/memory.hpp"
 
 namespace polysome::host {
@@ -23,19 +23,25 @@ struct Version {
 class NfService final : public control::Nf::Service {
   public:
     NfService(control::Log& log, control::Mailbox& mailbox, FieldsLoop& loop, const NfFacts& facts,
-              const std::string& server, const ConfigStore& store, Version first)
+              const control::NfConfig& config, const ConfigStore& store, const control::Trust& trust, Ending& ending,
+              bool took_over, Version first)
         : log_(log),
-          guard_(log, "controller"),
+          guard_(log),
           mailbox_(mailbox),
           loop_(loop),
           facts_(facts),
-          server_(server),
+          server_(config.server()),
           store_(store),
-          in_force_(std::move(first.name)) {}
+          trust_(trust),
+          ending_(ending),
+          took_over_(took_over),
+          samples_file_(config.samples()),
+          in_force_(std::move(first.name)) {
+        read_samples();
+    }
 
-    grpc::Status Describe(grpc::ServerContext* context, const control::DescribeRequest* request,
+    grpc::Status Describe(grpc::ServerContext*, const control::DescribeRequest* request,
                           control::NfDescription* answer) override {
-        if (const auto status = guard_.admit(*context, "Describe"); !status.ok()) return status;
         const std::lock_guard lock(changes_);
         answer->set_challenge(request->challenge());
         answer->set_server(server_);
@@ -44,6 +50,7 @@ class NfService final : public control::Nf::Service {
         answer->set_program(std::string(facts_.program));
         answer->set_version(in_force_);
         answer->set_prepared(prepared_.name);
+        answer->set_took_over(took_over_);
         return in_loop([&] {
             const auto mac = loop_.mac();
             answer->set_mac(mac.data(), mac.size());
@@ -60,16 +67,17 @@ class NfService final : public control::Nf::Service {
         }
         const std::lock_guard lock(changes_);
         std::optional<Child> child;
-        if (const auto status = in_loop([&] { child.emplace(loop_.check(bytes_of(config))); }); !status.ok()) {
+        const std::vector<Sample> samples = request->force() ? std::vector<Sample>() : read_samples();
+        if (const auto status = in_loop([&] { child.emplace(loop_.check(bytes_of(config), samples)); }); !status.ok()) {
             return status;
         }
         const auto fits = child->answer_by(soon());
         if (!fits)
             return {grpc::StatusCode::DEADLINE_EXCEEDED,
                     "the config could not be checked: it takes more time or memory than there is"};
-        if (*fits != std::vector<uint8_t>{1}) {
+        if (!fits->empty()) {
             return guard_.refuse(*context, grpc::StatusCode::INVALID_ARGUMENT, "Prepare",
-                                 "this is no config of " + std::string(facts_.name));
+                                 std::string(fits->begin(), fits->end()));
         }
         prepared_ = {request->version(), config};
         return grpc::Status::OK;
@@ -91,21 +99,22 @@ class NfService final : public control::Nf::Service {
             log_.error(failure.what());
             return {grpc::StatusCode::INTERNAL, failure.what()};
         }
-        bool fits = false;
-        const auto status = in_loop([&] { fits = loop_.configure(bytes_of(prepared_.config)); });
+        std::string why;
+        const auto status = in_loop([&] { why = loop_.configure(bytes_of(prepared_.config)); });
         if (!status.ok()) return status;
-        if (!fits) return {grpc::StatusCode::INTERNAL, "the config was taken when it was prepared, and is not now"};
+        if (!why.empty()) return {grpc::StatusCode::INTERNAL, "taken when it was prepared, and not now: " + why};
         log_.info("config " + prepared_.name + " is in force");
         in_force_ = std::exchange(prepared_, {}).name;
         return grpc::Status::OK;
     }
 
-    grpc::Status Statistics(grpc::ServerContext* context, const control::Nothing*,
-                            control::NfStatistics* answer) override {
-        if (const auto status = guard_.admit(*context, "Statistics"); !status.ok()) return status;
+    grpc::Status Statistics(grpc::ServerContext*, const control::Nothing*, control::NfStatistics* answer) override {
         const std::lock_guard lock(changes_);
         answer->set_boot(boot_);
         answer->set_version(in_force_);
+        *answer->mutable_certificate() = trust_.state();
+        ending_.watched();
+        answer->set_leaving(ending_.asked());
         FieldsStatistics all;
         if (const auto status = in_loop([&] { all = loop_.statistics(); }); !status.ok()) return status;
         answer->set_held(all.held);
@@ -120,9 +129,17 @@ class NfService final : public control::Nf::Service {
         return grpc::Status::OK;
     }
 
-    grpc::Status Try(grpc::ServerContext* context, const control::TryRequest* request,
-                     control::TryResponse* answer) override {
-        if (const auto status = guard_.admit(*context, "Try"); !status.ok()) return status;
+    grpc::Status HandOver(grpc::ServerContext* context, const control::HandOverRequest* request,
+                          control::Nothing*) override {
+        if (const auto status = guard_.admit(*context, "HandOver", request->lease()); !status.ok()) return status;
+        if (!ending_.asked()) {
+            return guard_.refuse(*context, grpc::StatusCode::FAILED_PRECONDITION, "HandOver",
+                                 "nobody asked this process to end");
+        }
+        return in_loop([&] { ending_.held(); });
+    }
+
+    grpc::Status Try(grpc::ServerContext*, const control::TryRequest* request, control::TryResponse* answer) override {
         if (request->port() >= facts_.ports) {
             return {grpc::StatusCode::INVALID_ARGUMENT, "there is no logical port " + std::to_string(request->port())};
         }
@@ -146,6 +163,24 @@ class NfService final : public control::Nf::Service {
 
   private:
     static constexpr size_t most_packet = 65'000;
+
+    /// Reads them anew: a new config comes with its own. Where the file cannot be read, by the user that this process
+    /// has become, those of its start are used.
+    const std::vector<Sample>& read_samples() {
+        if (samples_file_.empty()) return samples_;
+        try {
+            const auto read = control::load_configuration<control::Samples>(samples_file_);
+            samples_.clear();
+            for (const control::Sample& one : read.samples()) {
+                const auto bytes = bytes_of(one.packet());
+                if (one.port() >= facts_.ports || bytes.empty()) continue;
+                samples_.push_back({static_cast<uint16_t>(one.port()), {bytes.begin(), bytes.end()}});
+            }
+        } catch (const control::Failure& failure) {
+            log_.warning(failure.what());
+        }
+        return samples_;
+    }
 
     static std::span<const uint8_t> bytes_of(const std::string& text) {
         return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -187,6 +222,11 @@ class NfService final : public control::Nf::Service {
     const NfFacts& facts_;
     const std::string server_;
     const ConfigStore& store_;
+    const control::Trust& trust_;
+    Ending& ending_;
+    const bool took_over_;
+    const std::string samples_file_;
+    std::vector<Sample> samples_;
     const uint64_t boot_ = control::random_boot();
     std::mutex changes_;  ///< one change of the config at a time
     std::string in_force_;
@@ -195,25 +235,42 @@ class NfService final : public control::Nf::Service {
 
 namespace detail {
 
+constexpr int most_config = 64 << 20;  ///< bytes of a request with one; the controller sends no larger one
+
 /// The config to start with: the one that was in force last, else the first one.
 inline Version starting_config(control::Log& log, FieldsLoop& loop, const ConfigStore& store,
                                const std::string& first) {
-    const auto fits = [&](const std::string& config) {
+    const auto unfit = [&](const std::string& config) {
         return loop.configure({reinterpret_cast<const uint8_t*>(config.data()), config.size()});
     };
     std::string why;
     if (auto kept = store.load(why)) {
-        if (fits(*kept)) return {sha256(*kept), std::move(*kept)};
-        why = "the config that was kept is not one of this NF";
+        why = unfit(*kept);
+        if (why.empty()) return {sha256(*kept), std::move(*kept)};
+        why = "the config that was kept cannot be used: " + why;
     }
     if (!why.empty()) log.warning(why + ": starting with " + first);
     std::string config = control::file_text(first, "the first config");
-    if (!fits(config)) throw control::Failure(2, first + " is no config of this NF");
+    if (why = unfit(config); !why.empty()) throw control::Failure(2, first + " cannot be used: " + why);
     return {sha256(config), std::move(config)};
 }
 
+/// With the state of the process before, if it left one that is of use. Failure(3) if it turns out to be of none only
+/// when it is half loaded: the next start has none.
+inline bool take_over(control::Log& log, FieldsLoop& loop, const Handover& handover) {
+    std::string why;
+    const auto left = handover.take(why);
+    if (!why.empty()) log.warning(why + ": the state is empty");
+    if (!left) return false;
+    if (!loop.load({reinterpret_cast<const uint8_t*>(left->state.data()), left->state.size()}, left->clock_offset)) {
+        throw control::Failure(3, "the state that the process before left is not of this NF, or too large for it");
+    }
+    log.info("took over the state of the process before, " + std::to_string(left->state.size()) + " bytes");
+    return true;
+}
+
 inline void serve(control::Log& log, const control::NfConfig& config, const NfFacts& facts, const MakeLoop& make) {
-    control::Signals signals;
+    Ending ending;
     if (config.server().empty() || config.interface().empty() || config.listen().empty()) {
         throw control::Failure(2, "`server`, `interface` and `listen` must be given");
     }
@@ -224,18 +281,23 @@ inline void serve(control::Log& log, const control::NfConfig& config, const NfFa
     }
     Pages::at_once = true;
     const std::unique_ptr<FieldsLoop> loop = make(log, settings);
-    const ConfigStore store(config.state(), std::string(facts.program));
+    const StateFolder folder(config.state());
+    const Handover handover(folder, facts.layout);
+    const bool took_over = take_over(log, *loop, handover);
+    const ConfigStore store(folder, std::string(facts.program));
     Version first = starting_config(log, *loop, store, config.config());
     const std::string version = first.name;
     control::Mailbox mailbox;
-    NfService service(log, mailbox, *loop, facts, config.server(), store, std::move(first));
-    control::Server server(log, config.listen(), config.tls(), {&service});
+    control::Trust trust(log, config.server(), config.tls());
+    NfService service(log, mailbox, *loop, facts, config, store, trust, ending, took_over, std::move(first));
+    control::Server server(log, config.listen(), trust, {"controller", most_config}, {&service});
     control::become(config.user());
-    store.check();
+    folder.check();
     log.info(std::string(facts.name) + " on " + config.interface() + ", config " + version);
-    loop->run(mailbox, signals);
+    loop->run(mailbox, ending);
     mailbox.end();
-    log.info("ends");
+    if (ending.hands_over()) handover.leave(loop->save(), loop->clock_offset());
+    log.info(ending.hands_over() ? "ends, and leaves its state to the next process" : "ends");
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/siphash.hpp"
 
 namespace polysome {
@@ -44,6 +45,14 @@ class Bloom {
     void clear() { std::fill(words_.begin(), words_.end(), 0); }
 
     size_t memory() const { return words_.size() * sizeof(uint64_t); }
+
+    /// To one of the same size.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive.same(bits_);
+        archive.same(hashes_);
+        archive.raw(words_.data(), memory());
+    }
 
   private:
     uint64_t bits_, hashes_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/siphash.hpp"
 
 namespace polysome {
@@ -46,6 +47,13 @@ class CountMin {
     void clear() { std::fill(counters_.begin(), counters_.end(), 0); }
 
     size_t memory() const { return counters_.size() * sizeof(uint64_t); }
+
+    /// To one of the same size.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive.same(counters_.size());
+        archive.raw(counters_.data(), memory());
+    }
 
   private:
     uint64_t width_;

@@ -10,8 +10,9 @@
 ///   - whole frame (WHOLE): the whole packet; its answer: the same tag but for `port` and `length`, which is the
 ///     packet's as it leaves, and that packet;
 ///   - own frame (OWN): a packet that the NF made, of `length` bytes;
-/// and zeros up to 60 bytes. So every answer says how long what leaves is. `port` of an answer is the verdict: the logical port, or for several 0x8000 | their mask
-/// (bit i: port i). Answers go back to the Ethernet address that the frame came from. A dropped packet has none.
+/// and zeros up to 60 bytes. So every answer says how long what leaves is. `port` of an answer is the verdict: the
+/// logical port, or for several 0x8000 | their mask (bit i: port i). Answers go back to the Ethernet address that the
+/// frame came from. A dropped packet has none.
 ///
 /// Who drives Machine<FieldsNf<Nf>, Sink>, or Sharded, gives it only frames that Tag::accepts, as arrivals at the port
 /// of their tags: `arrive` with the times at which they are decided, `advance` when time goes on without one, so that
@@ -21,7 +22,8 @@
 ///   - emitted(port, time, frame, cause): the own frame, addressed as the answer to the last frame decided;
 ///   - decided(order, now, packet): packet.frame() is the frame, as it came, with its tag;
 ///   - dropped(order, reason): also frames whose class is not known, or that are too short for its fields: `malformed`.
-/// A frame of a port without handler is dropped and not `decided`, but as a first frame it starts the timers.
+/// A frame of a port without handler is dropped and not `decided`, but as a first frame it starts the timers. Probes of
+/// the switch's controller (Tag::is_probe) are none of Machine's: `probed` answers them.
 ///
 /// The schedule sees packets: classes and values are computed from fields, a size is the packet's length as it leaves.
 /// A packet of a fields frame is never a "short frame": only the switch knows how long the packet really is.
@@ -49,6 +51,7 @@ struct Tag {
     static constexpr uint8_t own = 2;
     static constexpr uint16_t port_set = 0x8000;
     static constexpr size_t most_ports = 15;
+    static constexpr uint16_t controller = 255;  ///< as port and as verdict: the switch's controller
 
     /// Is this a frame with fields or a whole packet, of our version? Its class is not looked at.
     static bool accepts(const uint8_t* frame, size_t size) {
@@ -56,6 +59,8 @@ struct Tag {
                (frame[link] & ~(version << 4) & ~whole & 0xf) == 0;
     }
     static bool is_whole(const uint8_t* frame) { return (frame[link] & whole) != 0; }
+    /// Is it a probe of the switch's controller (runtime/PROTOCOL.md, rule 14)? Of a frame that Tag::accepts.
+    static bool is_probe(const uint8_t* frame) { return port(frame) == controller; }
     static uint8_t number(const uint8_t* frame) { return frame[link + 1]; }
     static uint32_t seq(const uint8_t* frame) { return load<uint32_t>(frame + link + 2); }
     static uint16_t qp(const uint8_t* frame) { return load<uint16_t>(frame + link + 6); }
@@ -161,13 +166,24 @@ class FieldsNf : public Nf {
             return sealed(out, size, p.answer);
         }
         if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
-        // Edits and zeros, of one size for all classes, so that these are a few stores.
-        constexpr size_t most = std::max(Tag::smallest, Tag::head + Nf::most_edits);
-        std::array<uint8_t, most - Tag::head> rest{};
-        const size_t size = std::max(Tag::smallest, Tag::head + Nf::write_edits(p, rest.data()));
-        uint8_t* const out = room(frame, p.frame_size, most);
-        std::memcpy(out + Tag::head, rest.data(), rest.size());
-        return sealed(out, size, p.answer);
+        return edited(p, frame);
+    }
+    /// The answer to a probe, sent back to the controller: the edits of a packet about which nothing is decided, so
+    /// that no state changes. A field that the frame does not carry is 0 there. In place if there is room, else valid
+    /// until the next call; empty: it is no frame of fields of a class.
+    std::span<const uint8_t> probed(uint8_t* frame, uint32_t size) {
+        Packet p{};
+        if (Tag::is_whole(frame)) return {};
+        parse(frame, size, Tag::controller, p);
+        if (!p.known) return {};
+        p.edits.clear();
+        p.answer = Tag::controller;
+        return edited(p, frame);
+    }
+    template <class Archive>
+    void carry(Archive& archive) {
+        Nf::carry(archive);
+        archive(addresses_);
     }
     /// Each copy of a packet that a schedule held leaves at a port of its own.
     static void readdress(uint8_t* answer, uint16_t port) { Tag::set_port(answer, port); }
@@ -187,6 +203,15 @@ class FieldsNf : public Nf {
     }
 
   private:
+    /// Edits and zeros, of one size for all classes, so that these are a few stores.
+    std::span<const uint8_t> edited(const Packet& p, uint8_t* frame) {
+        constexpr size_t most = std::max(Tag::smallest, Tag::head + Nf::most_edits);
+        std::array<uint8_t, most - Tag::head> rest{};
+        const size_t size = std::max(Tag::smallest, Tag::head + Nf::write_edits(p, rest.data()));
+        uint8_t* const out = room(frame, p.frame_size, most);
+        std::memcpy(out + Tag::head, rest.data(), rest.size());
+        return sealed(out, size, p.answer);
+    }
     /// Where a frame of `size` bytes fits: `frame`, or elsewhere with its head.
     uint8_t* room(uint8_t* frame, uint32_t frame_size, size_t size) {
         if (size <= frame_size) return frame;

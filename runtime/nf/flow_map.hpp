@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "nf/flow_map/carry.hpp"
 #include "nf/flow_map/entry.hpp"
 #include "nf/flow_map/heap.hpp"
 #include "nf/flow_map/table.hpp"
@@ -144,15 +145,10 @@ class FlowMap {
     /// All that can be read, in insertion order, as of now. O(capacity + n log n), of which the capacity only counts
     /// where it is a hundred times n.
     std::vector<std::pair<Words, Value>> items() const {
-        std::vector<std::pair<uint64_t, Handle>> order;
-        order.reserve(size_);
-        table_.each([&](Handle n) {
-            if (readable(n)) order.emplace_back(seq(n), n);
-        });
-        std::sort(order.begin(), order.end());
         std::vector<std::pair<Words, Value>> items;
-        items.reserve(order.size());
-        for (const auto& [seq, n] : order) items.emplace_back(hot_[n].key, hot_[n].value);
+        items.reserve(size_);
+        for (const Handle n : in_order())
+            if (readable(n)) items.emplace_back(hot_[n].key, hot_[n].value);
         return items;
     }
 
@@ -222,11 +218,20 @@ class FlowMap {
         return bytes;
     }
 
+    /// To an empty map at the same time, which may be larger (flow_map/carry.hpp). What entries own, their owner
+    /// carries. O(n log n).
+    template <class Archive>
+    void carry(Archive& archive) {
+        CarriedFlowMap<FlowMap, Archive>(*this, archive).carry();
+    }
+
   private:
     using Hot = HotEntry<Spec>;
     using Cold = ColdEntry<Spec>;
     friend class Wheel;
     friend class LazyHeap;
+    template <class Map, class Archive>
+    friend class CarriedFlowMap;
     static constexpr bool has_cold = !std::is_empty_v<Cold>;
     static_assert(std::is_trivially_destructible_v<Value>);
 
@@ -240,6 +245,17 @@ class FlowMap {
     static uint64_t checked(uint64_t capacity) {
         if (capacity < 1 || capacity > max_capacity) throw std::invalid_argument("a map's capacity is 1 to 2^31");
         return capacity;
+    }
+
+    std::vector<Handle> in_order() const {
+        std::vector<std::pair<uint64_t, Handle>> numbered;
+        numbered.reserve(size_);
+        table_.each([&](Handle n) { numbered.emplace_back(seq(n), n); });
+        std::sort(numbered.begin(), numbered.end());
+        std::vector<Handle> order;
+        order.reserve(size_);
+        for (const auto& [seq, n] : numbered) order.push_back(n);
+        return order;
     }
 
     // What Wheel and LazyHeap ask
@@ -347,15 +363,16 @@ class FlowMap {
         if constexpr (Traits::sinks) {
             const uint64_t now_due = due(n);
             if (now_due >= before) return;
-            schedule(n, seq(n), now_due);
+            schedule(n, seq(n), now_due, clock_.now);
         }
     }
 
-    void schedule(Handle n, uint64_t number, uint64_t rank) {
+    /// `start`: no rank that the wheel gets is earlier, or hardly one.
+    void schedule(Handle n, uint64_t number, uint64_t rank, uint64_t start) {
         if constexpr (Traits::expires) {
             auto stamp = static_cast<uint32_t>(number);
             if constexpr (Traits::sinks) stamp = cold_[n].stamp = ++stamped_;
-            wheel_->add(*this, {rank, number, n, stamp}, clock_.now);
+            wheel_->add(*this, {rank, number, n, stamp}, start);
         }
     }
 
@@ -425,7 +442,7 @@ class FlowMap {
         seq(n) = number;
         hot_[n].key = key;
         write(n, value, places);
-        schedule(n, number, rank(n));
+        schedule(n, number, rank(n), clock_.now);
         if constexpr (Traits::queues_uses) uses_->push(*this, n, size_);
     }
 

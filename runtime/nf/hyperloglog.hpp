@@ -9,6 +9,7 @@
 #include <bit>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -47,6 +48,14 @@ class HyperLogLog {
     }
 
     size_t memory() const { return registers_.size(); }
+
+    /// To one of the same size.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive.same(bits_);
+        archive.raw(registers_.data(), registers_.size());
+        archive(ranks_);
+    }
 
   private:
     /// x + sum over k ≥ 1 of x^(2^k) · 2^(k-1), for 0 ≤ x < 1 in units of 2^-63, each square rounded down.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -27,10 +28,27 @@ class Rows {
     /// False also for a row that never was one of this table's.
     bool live(Row row) const { return row.id < rows_.size() && rows_[row.id].live; }
 
+    /// All of them, with their identities.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(rows_);
+    }
+    /// `f(value, row)` for each that is live.
+    template <class F>
+    void each_live(F f) const {
+        for (uint32_t id = 0; id < rows_.size(); ++id)
+            if (rows_[id].live) f(rows_[id].value, Row{id});
+    }
+
   private:
     struct Entry {
-        T value;
-        bool live;
+        T value{};
+        bool live = false;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(value, live);
+        }
     };
     std::vector<Entry> rows_;
 };
@@ -69,6 +87,15 @@ class ListTable {
     /// Rows in file order.
     auto begin() const { return order_.begin(); }
     auto end() const { return order_.end(); }
+
+    /// The rows' identities: the values follow by `replace`, as at a change.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(rows_);
+        if constexpr (!Archive::loading) return;
+        present_.clear();
+        rows_.each_live([&](const T& value, Row row) { present_.emplace(value, row); });
+    }
 
   private:
     Rows<T> rows_;

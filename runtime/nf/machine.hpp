@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/buffer_pool.hpp"
 #include "nf/policy/base.hpp"
 #include "nf/types.hpp"
@@ -146,7 +147,26 @@ class Machine final : Emitter {
     Nf& nf() { return nf_; }
     const Nf& nf() const { return nf_; }
 
+    /// All that the NF remembers, and what its schedule holds, to a new one; `configure` follows there. Counters begin
+    /// anew, but for the packets that are held. Not during a call of this.
+    template <class Archive>
+    void carry(Archive& archive) {
+        uint64_t first = next_order() - held_;
+        archive(nf_, policy_, fired_, start_, started_, changes_, held_, first, free_);
+        on_the_way_.resize(archive.count(on_the_way_.size()));
+        for (OnTheWay& packet : on_the_way_) carry_packet(archive, packet);
+        if constexpr (Archive::loading) {
+            first_order_ = first;
+            counters_.packets_in = held_;
+            settled_ = false;
+            plan();
+        }
+    }
+
     // ---- the steps of an arrival, for those who drive several machines (sharded.hpp)
+
+    /// What the next packet that arrives is known by.
+    uint64_t next_order() const { return first_order_ + counters_.packets_in; }
 
     /// The first packet's time, which `every` counts from; only the first call has an effect.
     void start(uint64_t time) {
@@ -218,6 +238,11 @@ class Machine final : Emitter {
     struct Change {
         uint64_t time;
         std::vector<uint8_t> blob;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(time, blob);
+        }
     };
     /// A packet in the schedule: its bytes, and how many copies may still leave. `kept`: the bytes are the pool's.
     struct OnTheWay {
@@ -317,7 +342,7 @@ class Machine final : Emitter {
         for (size_t i = 0; i < n; ++i) prefetch(places_[i]);
         for (size_t i = 0; i < n; ++i) {
             until_arrival(batch[i].time);
-            handle(batch[i], places_[i], counters_.packets_in);
+            handle(batch[i], places_[i], next_order());
         }
     }
 
@@ -390,6 +415,20 @@ class Machine final : Emitter {
         packet.kept = true;
     }
 
+    template <class Archive>
+    void carry_packet(Archive& archive, OnTheWay& packet) {
+        archive(packet.size, packet.waiting, packet.order, packet.sent);
+        if (packet.waiting == 0) return;
+        std::vector<uint8_t> bytes;
+        if constexpr (!Archive::loading) bytes.assign(packet.data, packet.data + packet.size);
+        archive(bytes);
+        if constexpr (Archive::loading) {
+            if (bytes.size() != packet.size) return archive.fail();
+            packet.data = buffers_.copy(bytes.data(), bytes.size());
+            packet.kept = true;
+        }
+    }
+
     void one_less(uint32_t number) {
         OnTheWay& packet = on_the_way_[number];
         if (--packet.waiting != 0) return;
@@ -412,6 +451,7 @@ class Machine final : Emitter {
     std::vector<uint8_t> scratch_;
     Count counters_;
     uint64_t held_ = 0;
+    uint64_t first_order_ = 0;  ///< of the first packet that counters know
     uint64_t cause_ = no_packet;
 
     u128 planned_ = not_due;  ///< the first timer or config change

@@ -62,6 +62,12 @@ class Maglev {
     auto begin() const { return rows_.begin(); }
     auto end() const { return rows_.end(); }
 
+    /// The rows' identities, as of a list.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(rows_);
+    }
+
   private:
     /// A row that takes `weight` places per round; it prefers `next`, then each time `skip` further.
     struct Taker {

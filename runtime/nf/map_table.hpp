@@ -29,12 +29,7 @@ class MapTable {
             order.emplace_back(std::move(key), row);
         }
         order_ = std::move(order);
-        if constexpr (indexable<K>) {
-            lookup_.build(static_cast<uint32_t>(order_.size()), [&](uint32_t i) { return order_[i].first; });
-        } else {
-            lookup_ = order_;
-            std::sort(lookup_.begin(), lookup_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-        }
+        build();
     }
 
     std::optional<Row> get(const K& key) const {
@@ -57,6 +52,13 @@ class MapTable {
     /// Keys and their rows in file order.
     const std::vector<std::pair<K, Row>>& entries() const { return order_; }
 
+    /// The rows with their identities and values.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(rows_, order_);
+        if constexpr (Archive::loading) build();
+    }
+
   private:
     template <class Key>
     struct Lookup {
@@ -67,6 +69,15 @@ class MapTable {
     struct Lookup<Key> {
         using Type = KeyIndex<Key>;
     };
+
+    void build() {
+        if constexpr (indexable<K>) {
+            lookup_.build(static_cast<uint32_t>(order_.size()), [&](uint32_t i) { return order_[i].first; });
+        } else {
+            lookup_ = order_;
+            std::sort(lookup_.begin(), lookup_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        }
+    }
 
     Rows<V> rows_;
     std::vector<std::pair<K, Row>> order_;

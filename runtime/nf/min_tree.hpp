@@ -8,6 +8,7 @@
 #include <bit>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -55,6 +56,11 @@ class MinTree {
     }
 
     size_t memory() const { return ranks_.capacity() * sizeof(u128) + winners_.capacity() * sizeof(uint32_t); }
+
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(size_, ranks_, winners_);
+    }
 
   private:
     void grow() {

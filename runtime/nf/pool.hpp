@@ -112,6 +112,34 @@ class Pool {
         return sum;
     }
 
+    /// To a new one, between two handlers; then `reload` with the domain of now.
+    template <class Archive>
+    void carry(Archive& archive) {
+        CarriedAxes<Archive, Axis...> carried(archive);
+        carried(axes_);
+        archive(numbering_.strides, numbering_.size);
+        history_.resize(archive.count(history_.size()));
+        for (auto& [axes, without] : history_) {
+            carried(axes);
+            carried(without);
+        }
+        const uint64_t n = archive.count(partitions_.size());
+        if constexpr (Archive::loading) {
+            partitions_.clear();
+            for (uint64_t i = 0; i < n && archive.ok(); ++i) {
+                Partition partition{};
+                archive(partition);
+                partitions_[partition].carry(archive, carried);
+            }
+        } else {
+            for (auto& [key, part] : partitions_) {
+                Partition partition = key;
+                archive(partition);
+                part.carry(archive, carried);
+            }
+        }
+    }
+
   private:
     static constexpr size_t N = sizeof...(Axis);
     using Product = std::tuple<PoolAxis<Axis>...>;
@@ -191,6 +219,24 @@ class Pool {
             if (page >= pages.size()) pages.resize(page + 1);
             if (pages[page] == nullptr) pages[page] = std::make_unique<Page>();
             return (*pages[page])[cell % page_size];
+        }
+
+        template <class Archive>
+        void carry(Archive& archive, CarriedAxes<Archive, Axis...>& carried) {
+            const uint64_t n = archive.count(runs.size());
+            for (uint64_t i = 0; i < n && archive.ok(); ++i) {
+                if constexpr (Archive::loading) runs.push_back({{nullptr, nullptr}, {}, 0});
+                runs[i].cells.carry(archive, carried);
+                archive(runs[i].skip, runs[i].position);
+            }
+            archive(free, far_free, position, others, out_inside);
+            pages.resize(archive.count(pages.size()));
+            for (auto& page : pages) {
+                bool there = page != nullptr;
+                archive(there);
+                if (there && page == nullptr) page = std::make_unique<Page>();
+                if (there) archive.raw(page->data(), sizeof(Page));
+            }
         }
 
         void push(uint64_t cell, const Item& item) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -100,6 +101,11 @@ class PoolAxis {
 
     size_t memory() const { return items_.capacity() * sizeof(T) + sorted_.capacity() * sizeof(uint64_t); }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(low_, count_, items_, sorted_);
+    }
+
   private:
     static std::vector<T> first_places(std::vector<std::pair<T, uint64_t>>& sorted) {
         std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -129,6 +135,35 @@ class PoolAxis {
 /// Axes, of which the product is meant: the first outermost. They are shared and never change.
 template <class... Axis>
 using PoolAxes = std::shared_ptr<const std::tuple<PoolAxis<Axis>...>>;
+
+/// Carries axes that several share, each once: those that are the same stay the same. One for all of a pool's.
+template <class Archive, class... Axis>
+class CarriedAxes {
+  public:
+    explicit CarriedAxes(Archive& archive) : archive_(archive) {}
+
+    void operator()(PoolAxes<Axis...>& axes) {
+        auto number = static_cast<uint32_t>(std::find(known_.begin(), known_.end(), axes) - known_.begin());
+        archive_(number);
+        if (number < known_.size()) {
+            axes = known_[number];
+            return;
+        }
+        if constexpr (Archive::loading) {
+            std::tuple<PoolAxis<Axis>...> read;
+            archive_(read);
+            axes = std::make_shared<const std::tuple<PoolAxis<Axis>...>>(std::move(read));
+        } else {
+            auto copy = *axes;
+            archive_(copy);
+        }
+        known_.push_back(axes);
+    }
+
+  private:
+    Archive& archive_;
+    std::vector<PoolAxes<Axis...>> known_{nullptr};  ///< the first: none
+};
 
 /// Calls `f` with 0 to N-1 as constants, until it returns true. Did it?
 template <size_t N, class F>
@@ -220,6 +255,14 @@ class PoolProduct {
     bool find() { return seek<0>(without_ != nullptr); }
     const Places& places() const { return at_; }
     void advance() { ++at_[N - 1]; }
+
+    template <class Archive>
+    void carry(Archive& archive, CarriedAxes<Archive, Axis...>& carried) {
+        carried(axes_);
+        carried(within_);
+        carried(without_);
+        archive(covered_, at_);
+    }
 
   private:
     /// Moves to the first place from `at_` on that counts. `excluded`: the places before I are those of `without`.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/flow_map/table.hpp"
 #include "nf/min_tree.hpp"
 #include "nf/types.hpp"
@@ -76,10 +77,27 @@ class TopK {
 
     size_t memory() const { return counters_.capacity() * sizeof(Counter) + ranks_.memory() + table_.bytes(); }
 
+    /// To an empty one with as many counters.
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive.same(most_);
+        archive(inserted_, counters_, ranks_);
+        if constexpr (!Archive::loading) return;
+        for (uint32_t i = 0; i < counters_.size(); ++i) {
+            counters_[i].hash = hash_words(counters_[i].key, seed_);
+            table_.insert(counters_[i].hash, i);
+        }
+    }
+
   private:
     struct Counter {
         Key key;
         uint64_t hash;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(key);
+        }
     };
 
     /// The least goes first: the lowest count, among equals the one whose key took its counter first.

@@ -70,6 +70,8 @@ struct PortConfig;
 class RevocableDriver : public SwitchDriver {
   public:
     virtual void set_port(std::uint16_t number, const PortConfig& config) = 0;
+    /// Frames wait in the queues of a port that is set, until it is not held any more, or set anew.
+    virtual void hold_port(std::uint16_t number, bool on) = 0;
     virtual bool has_entry(std::string_view table, std::span<const Match> key) const = 0;
 
     /// Each remembers what is there now: one entry, or that there is none; all entries of a table; a meter, with what

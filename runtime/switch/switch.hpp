@@ -67,6 +67,11 @@ class Switch final : public RevocableDriver {
             detail::refuse("port " + std::to_string(number), "append_icrc needs a function that computes it");
         traffic_.port(number).config = config;
         traffic_.port(number).configured = true;
+        traffic_.port(number).held = false;
+    }
+    void hold_port(std::uint16_t number, bool on) override {
+        if (!is_set(number)) detail::refuse("port " + std::to_string(number), "it is not set");
+        traffic_.port(number).held = on;
     }
 
     bool is_set(std::uint16_t number) const { return number < ports && traffic_.port(number).configured; }

@@ -50,6 +50,7 @@ class TrafficManager {
     struct Port {
         PortConfig config;
         bool configured = false;
+        bool held = false;    // nothing leaves
         bool active = false;  // it is in the list of those that have copies
         Time free = 0;        // when the wire is free again
         std::uint32_t waiting = 0;
@@ -126,6 +127,7 @@ class TrafficManager {
 
     static Time ready(const Port& port) {
         Time first = never;
+        if (port.held) return first;
         for (const Queue& q : port.queue)
             if (q.first != nullptr) first = std::min(first, q.first->since);
         return std::max(first, port.free);

@@ -20,7 +20,11 @@ def need_libraries(*, grpc: bool) -> None:
     need("pkg-config")
     lacking = [
         package
-        for package, library in (("libibverbs-dev", "libibverbs"), ("libgrpc++-dev", "grpc++"))
+        for package, library in (
+            ("libibverbs-dev", "libibverbs"),
+            ("libgrpc++-dev", "grpc++"),
+            ("libprotobuf-dev", "protobuf"),
+        )
         if (grpc or library != "grpc++") and subprocess.run(["pkg-config", "--exists", library], check=False).returncode
     ]
     if grpc and not shutil.which("grpc_cpp_plugin"):

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from tests.agent.agent_build import agent as built_agent
-from tests.agent.machines import SWITCH_IP, Agent, Authority, Cable, Client, SwitchEnd, need_root
+from tests.agent.machines import SWITCH_IP, Agent, Cable, Client, SwitchEnd, need_root
+from tests.certificates import Authority
 
 REGION = 1 << 20
 
@@ -25,10 +26,7 @@ def program() -> Path:
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     need_root()
-    made = Authority(tmp_path_factory.mktemp("certificates") / "tls")
-    for name in ("memory0", "controller", "operator"):
-        made.certify(name)
-    return made
+    return Authority(tmp_path_factory.mktemp("certificates") / "tls", "memory0", "controller")
 
 
 @pytest.fixture
@@ -68,6 +66,7 @@ def config(authority: Authority, address: str) -> dict[str, Any]:
             "authority": str(authority.folder / "authority.pem"),
             "certificate": str(authority.folder / "memory0.pem"),
             "key": str(authority.folder / "memory0.key"),
+            "revoked": str(authority.folder / "revoked.pem"),
         },
     }
 

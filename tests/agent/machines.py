@@ -16,6 +16,7 @@ from typing import Any
 import grpc
 import pytest
 from tests.agent import roce
+from tests.certificates import Authority
 
 from polysome_controller import control_pb2 as control
 
@@ -38,31 +39,6 @@ def run(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout
-
-
-# ---------------------------------------------------------------- certificates
-
-
-class Authority:
-    """Makes certificates; `folder` has PEM files by name."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir()
-        new = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-        files = ("-keyout", str(folder / "authority.key"), "-out", str(folder / "authority.pem"))
-        run(*new, *files, "-days", "2", "-subj", "/CN=authority")
-
-    def certify(self, name: str) -> None:
-        new = ("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-        run(*new, "-keyout", str(self.folder / f"{name}.key"), "-out", str(self.folder / "csr"), "-subj", f"/CN={name}")
-        (self.folder / "ext").write_text(f"subjectAltName=DNS:{name}\n", encoding="utf-8")
-        sign = ("openssl", "x509", "-req", "-in", str(self.folder / "csr"), "-CA", str(self.folder / "authority.pem"))
-        key = ("-CAkey", str(self.folder / "authority.key"), "-CAcreateserial", "-days", "2")
-        run(*sign, *key, "-extfile", str(self.folder / "ext"), "-out", str(self.folder / f"{name}.pem"))
-
-    def read(self, file: str) -> bytes:
-        return (self.folder / file).read_bytes()
 
 
 # ---------------------------------------------------------------- the cable

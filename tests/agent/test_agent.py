@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from tests.agent import roce
 from tests.agent.conftest import REGION, Start
-from tests.agent.machines import SERVER_IP, SWITCH, Agent, Authority, Cable, Client, SwitchEnd, run, wait_until
+from tests.agent.machines import SERVER_IP, SWITCH, Agent, Cable, Client, SwitchEnd, run, wait_until
+from tests.certificates import Authority
 
 from polysome_controller import control_pb2 as control
 

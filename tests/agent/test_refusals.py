@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from tests.agent.conftest import Start
-from tests.agent.machines import Agent, Authority, Cable, Client, run
+from tests.agent.machines import Agent, Cable, Client, run
+from tests.certificates import Authority
 
 from polysome_controller import control_pb2 as control
 
@@ -70,6 +72,14 @@ def test_another_authority_is_refused(
     assert stranger.refusal("Health") == grpc.StatusCode.UNAVAILABLE
     agent.wait_for("refused")
     stranger.close()
+
+
+def test_the_controller_stays_beside_strangers(start: Start, cable: Cable, authority: Authority) -> None:
+    run("ip", "-n", cable.server, "link", "set", "lo", "up")
+    place = "127.0.0.1:50051"
+    start(listen=place).wait_for("ready")
+    flood = (sys.executable, "-m", "tests.strangers", place, str(authority.folder), "operator")
+    run("ip", "netns", "exec", cable.server, *flood, "memory0", "/polysome.control.Agent/Health")
 
 
 # ---------------------------------------------------------------- in which order
@@ -139,7 +149,7 @@ LACKING: dict[str, tuple[dict[str, Any], str]] = {
     "address": ({"interface": "lo"}, "lo is no Ethernet interface"),
     "device": ({"device": "mlx5_9", "device_port": 1}, "there is no RDMA device `mlx5_9`"),
     "memory": ({"region": 1 << 60}, f"no memory for a region of {1 << 60} bytes"),
-    "key": ({"tls": {"authority": "/a", "certificate": "/b", "key": "/c"}}, "/a"),
+    "key": ({"tls": {"authority": "/a", "certificate": "/b", "key": "/c", "revoked": "/d"}}, "/a"),
     "user": ({"user": "no-such-user"}, "there is no user `no-such-user`"),
     "listen": ({"listen": "192.0.2.1:1"}, "cannot listen on 192.0.2.1:1"),
 }

@@ -62,7 +62,7 @@ def build(soft: Path, project: str, kept: Path, cxx: str) -> None:
     options = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF")
     configure = ("cmake", "-S", f"bundle/{project}", "-B", "build", f"-DCMAKE_CXX_COMPILER={cxx}", *options)
     for command in (configure, ("cmake", "--build", "build", "--target", PROJECTS[project][0])):
-        done = run(kept, *command, env=CLEAN, timeout=280)
+        done = run(kept, *command, env=CLEAN, timeout=580)
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
         assert "warning:" not in done.stderr + done.stdout
     shutil.rmtree(kept / "bundle")

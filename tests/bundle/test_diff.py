@@ -77,9 +77,9 @@ def test_a_param_restarts_the_nf_alone(soft: Path, tmp_path: Path) -> None:
     machines, found = after(soft, tmp_path, "", "", "", "--param", "vip=10.0.0.7")
     assert changes(machines) == UNCHANGED | {"nf1": "restart", "switch": "new configuration"}
     assert machines["nf1"]["reasons"] == ["param vip: 10.0.0.100 -> 10.0.0.7"]
-    assert "its state and the packets that it holds are lost" in machines["nf1"]["effect"]
+    assert "the next process goes on with its state" in machines["nf1"]["effect"]
     assert machines["switch"]["reasons"] == ["the NF is another one"]
-    assert found["next"].endswith("/deploy/playbook.yml")  # there is only one NF server
+    assert found["next"].endswith("/deploy/rolling-update.yml")
 
 
 def test_other_fields_are_another_p4_program(soft: Path, tmp_path: Path) -> None:
@@ -142,7 +142,27 @@ def test_two_nf_servers_are_updated_one_by_one(tofino: Path, tmp_path: Path) -> 
     arguments = ("--config", source / "config" / "config.toml", "--param", "vip=10.0.0.7")
     new = compiled(source / "load_balancer.nf", source / "site.toml", tmp_path / "new", *arguments)
     text = polysome("diff", tofino, new).stdout
-    assert "restart: its state is lost; drained first, no packet is" in text
+    assert text.count("restart: the next process goes on with its state") == 2
+    assert text.rstrip().endswith("/deploy/rolling-update.yml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("idle 30s", "idle 60s", True),
+        ("capacity 4M", "capacity 8M", True),
+        ("when full evict oldest", "when full pass", False),
+    ],
+)
+def test_whether_the_next_process_can_go_on_with_the_state(
+    old: str, new: str, kept: bool, soft: Path, tmp_path: Path
+) -> None:
+    inputs = copied(tmp_path / "inputs")
+    changed(inputs / "load_balancer.nf", old, new)
+    compiled(inputs / "load_balancer.nf", inputs / "site.toml", tmp_path / "new")
+    text = polysome("diff", soft, tmp_path / "new").stdout
+    assert ("the next process goes on with its state" in text) == kept
+    assert ("its state is made up in another way, so it is lost" in text) != kept
     assert text.rstrip().endswith("/deploy/rolling-update.yml")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.bundle.helpers import changed, needs, run
+from tests.certificates import Authority
 
 COREUTILS = ("cat", "cut", "head", "id", "mkdir", "mktemp", "mv", "rm", "sort", "tail", "tr", "uname")
 # What a soft switch, an agent and an NF host are built and run with: tool, and the package that has it.
@@ -20,10 +21,11 @@ NEEDED = {
     "protobuf-compiler": "protoc",
     "protobuf-compiler-grpc": "grpc_cpp_plugin",
     "pkg-config": "pkg-config",
-    "python3": "python3 3.9",
+    "python3": "python3 3.11",
     "python3-grpcio": "grpcio 1.51",
     "python3-protobuf": "protobuf 3.20.3",
     "python3-prometheus-client": "prometheus-client 0.19",
+    "python3-cryptography": "cryptography 3.3",
     "openssl": "openssl",
 }
 
@@ -180,57 +182,161 @@ def certificates(bundle: Path, *arguments: object) -> subprocess.CompletedProces
     return run(bundle, "deploy/certificates.sh", *arguments)
 
 
-def test_certificates_are_valid_for_each_part_and_no_other(soft: Path, tmp_path: Path) -> None:
+NAMES = ("controller", "operator", "switch", "memory1", "memory2", "nf1")
+
+
+def made(bundle: Path, folder: Path) -> Path:
+    """All that a deployment has, in one folder."""
     needs("openssl")
-    folder = tmp_path / "tls"
-    assert certificates(soft, folder).returncode == 0
+    requested = run(bundle, "deploy/request.sh", folder, *(name for name in NAMES if name != "operator"))
+    assert requested.returncode == 0, requested.stderr
+    renewed = certificates(bundle, "renew", folder)
+    assert renewed.returncode == 0, renewed.stderr
+    return folder
+
+
+def texts(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_certificates_are_valid_for_each_part_and_no_other(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
     authority = folder / "authority.pem"
-    for name in ("controller", "operator", "switch", "memory1", "memory2", "nf1"):
-        for wanted, code in ((name, 0), ("memory1" if name != "memory1" else "nf1", 2)):
+    for name in NAMES:
+        other = "memory1" if name != "memory1" else "nf1"
+        for wanted, right in ((name, True), (f"{name}.g0", True), (f"{name}.g1", False), (other, False)):
             verify = run(folder, "openssl", "verify", "-CAfile", authority, "-verify_hostname", wanted, f"{name}.pem")
-            assert (verify.returncode == 0) == (code == 0), verify.stderr
+            assert (verify.returncode == 0) == right, verify.stderr
         assert stat.S_IMODE((folder / f"{name}.key").stat().st_mode) == 0o600
         text = run(folder, "openssl", "x509", "-in", f"{name}.pem", "-noout", "-text").stdout
         assert "prime256v1" in text and f"CN = {name}" in text and f"DNS:{name}" in text
     assert sorted(p.name for p in folder.iterdir() if p.name.startswith(".")) == []
 
 
-def test_certificates_are_never_overwritten(soft: Path, tmp_path: Path) -> None:
-    needs("openssl")
-    folder = tmp_path / "tls"
-    certificates(soft, folder)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    again = certificates(soft, folder)
-    assert again.returncode == 2 and "nothing is overwritten" in again.stderr
-    for name in ("nf1.pem", "nf1.key"):
-        (folder / name).unlink()
-    added = certificates(soft, "--add", folder)
-    assert added.returncode == 0 and added.stdout.strip().endswith(": nf1")
-    after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert {name for name in after if after[name] != before[name]} == {"nf1.pem", "nf1.key"}
-    assert "nothing was missing" in certificates(soft, "--add", folder).stdout
-    (folder / "nf1.key").unlink()
-    half = certificates(soft, "--add", folder)
-    assert half.returncode == 2 and "nf1.pem but not nf1.key" in half.stderr
+def test_parts_are_certified_for_months_and_the_authority_for_years(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
+    ends = Authority.opened(folder)
+    assert {name: round(ends.days(name)) for name in NAMES} == dict.fromkeys(NAMES, 90)
+    assert round(ends.days("authority")) == 3650
+
+
+def test_only_what_is_due_is_signed_and_keys_stay(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
+    authority, before = Authority.opened(folder), texts(folder)
+    again = certificates(soft, "renew", folder)
+    assert again.returncode == 0 and again.stdout.strip().endswith(": nothing was due") and texts(folder) == before
+    assert "nothing was missing" in run(soft, "deploy/request.sh", folder, "nf1").stdout
+    authority.ending("nf1", 29)
+    authority.ending("memory1", 31)
+    assert certificates(soft, "renew", folder).stdout.strip().endswith(": nf1")
+    assert certificates(soft, "renew", folder, "memory1", "switch").stdout.strip().endswith(": memory1 switch")
+    every = certificates(soft, "renew", folder, "--all")
+    assert every.stdout.strip().endswith(": controller memory1 memory2 nf1 operator switch")
+    after = texts(folder)
+    assert {name for name in after if after[name] != before[name]} == {f"{name}.pem" for name in NAMES}
+    authority.ending("authority", 29)
+    assert "certificates in" in certificates(soft, "renew", folder).stdout
+    assert round(authority.days("authority")) == 3650  # with its key: all that it signed stays valid
+    verify = run(folder, "openssl", "verify", "-CAfile", "authority.pem", "nf1.pem")
+    assert verify.returncode == 0, verify.stderr
+
+
+def test_what_is_revoked_needs_a_new_key(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
+    certificates(soft, "renew", folder, "nf1")
+    old = texts(folder)
+    done = certificates(soft, "revoke", folder, "nf1")
+    assert done.returncode == 0 and "nf1 is revoked (2 of its certificates)" in done.stdout
+    listed = run(folder, "openssl", "crl", "-in", "revoked.pem", "-CAfile", "authority.pem", "-noout", "-text").stdout
+    assert listed.count("Serial Number:") == 2
+    (folder / "nf1.csr").write_bytes(old["nf1.csr"])  # of the key that was stolen
+    again = certificates(soft, "renew", folder)
+    assert again.returncode == 2 and "the key of nf1 was revoked" in again.stderr and "request.sh" in again.stderr
+    assert (folder / "nf1.pem").read_bytes() == old["nf1.pem"]
+    (folder / "nf1.csr").unlink()
+    waits = certificates(soft, "renew", folder)
+    assert waits.returncode == 0 and "nf1 is not signed anew, as there is no request of it" in waits.stdout
+    assert run(soft, "deploy/request.sh", folder, "nf1", "memory1").stdout.strip().endswith(": nf1")
+    assert certificates(soft, "renew", folder).stdout.strip().endswith(": nf1")
+    new = texts(folder)
+    assert new["nf1.key"] != old["nf1.key"] and new["memory1.key"] == old["memory1.key"]
+    checked = ("-crl_check", "-CAfile", "authority.pem", "-CRLfile", "revoked.pem")
+    assert run(folder, "openssl", "verify", *checked, "-verify_hostname", "nf1.g1", "nf1.pem").returncode == 0
+    certificates(soft, "revoke", folder, "operator")  # the key of which is here
+    assert certificates(soft, "renew", folder).stdout.strip().endswith(": operator")
+    assert texts(folder)["operator.key"] != old["operator.key"]
+
+
+def test_runs_at_the_same_time_lose_nothing(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
+    words = [("revoke", folder, name) for name in NAMES] + [("renew", folder, "--all")] * 2
+    command = ["sh", str(soft / "deploy" / "certificates.sh")]
+    runs = [subprocess.Popen([*command, *map(str, one)], stdout=subprocess.DEVNULL) for one in words]
+    assert [one.wait(60) for one in runs] == [0] * len(words)
+    listed = run(folder, "openssl", "crl", "-in", "revoked.pem", "-noout", "-text").stdout
+    assert listed.count("Serial Number:") >= len(NAMES)
+    for name in NAMES:
+        verify = run(
+            folder, "openssl", "verify", "-CAfile", "authority.pem", "-verify_hostname", f"{name}.g0", f"{name}.pem"
+        )
+        assert verify.returncode == 0
+    assert len((folder / "revoked.index").read_text().splitlines()) == listed.count("Serial Number:")
+
+
+def test_a_request_for_another_name_is_not_signed_and_the_others_are(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
+    shutil.copy(folder / "nf1.csr", folder / "controller.csr")
+    (folder / "memory1.csr").write_text("no request")
     (folder / "nf1.pem").unlink()
+    done = certificates(soft, "renew", folder)
+    assert done.returncode == 2 and done.stdout.strip().endswith(": nf1")
+    for name in ("controller", "memory1"):
+        assert f"{name}.csr is no request for the name {name}" in done.stderr
+
+
+def test_an_authority_that_is_not_whole_signs_nothing(soft: Path, tmp_path: Path) -> None:
+    folder = made(soft, tmp_path / "tls")
+    assert certificates(soft, "revoke", folder, "nobody").returncode == 2
+    assert certificates(soft, "revoke", folder, "authority").returncode == 2
+    (folder / "revoked.index").rename(tmp_path / "index")
+    done = certificates(soft, "renew", folder)
+    assert done.returncode == 2 and "revoked.pem but not revoked.index" in done.stderr
+    (tmp_path / "index").rename(folder / "revoked.index")
     (folder / "authority.key").unlink()
-    assert certificates(soft, "--add", folder).returncode == 2
+    done = certificates(soft, "renew", folder, "--all")
+    assert done.returncode == 2 and "authority.pem but not authority.key" in done.stderr
+    for words in ((), ("renew",), ("renew", "--all"), ("revoke", folder), ("sign", folder), ("renew", folder, "../x")):
+        assert certificates(soft, *words).returncode == 2, words
 
 
 def test_the_check_of_certificates_knows_bad_ones(soft: Path, tmp_path: Path) -> None:
-    needs("openssl")
-    folder = tmp_path / "tls"
-    certificates(soft, folder)
+    folder = made(soft, tmp_path / "tls")
     bundle = tmp_path / "bundle"
     shutil.copytree(soft / "deploy", bundle / "deploy")
     conf = bundle / "deploy" / "bundle.conf"
     conf.write_text(conf.read_text().replace("TLS=/etc/polysome/load_balancer/tls", f"TLS={folder}"))
     check = ("deploy/preflight/tls.sh", "memory1")
-    assert run(bundle, *check).stdout.splitlines()[1:] == ["ok\tcertificate of memory1\t\t"]
+    good = ["ok\tcertificate of memory1\t\t"]
+    assert run(bundle, *check).stdout.splitlines()[1:] == good
+    authority = Authority.opened(folder)
+    authority.list_due(-1)  # the part itself tells of that
+    assert run(bundle, *check).stdout.splitlines()[1:] == good
+    list_, certificate = (folder / "revoked.pem").read_bytes(), (folder / "memory1.pem").read_bytes()
+    authority.replace("revoked.pem", list_[:200])
+    assert "missing\ta valid certificate of memory1" in run(bundle, *check).stdout
+    authority.replace("revoked.pem", list_)
+    authority.ending("memory1", 29)
+    assert "warning\tthe certificate of memory1 ends within 30 days" in run(bundle, *check).stdout
+    authority.ending("memory1", -1)
+    assert "missing\ta valid certificate of memory1" in run(bundle, *check).stdout
+    authority.replace("memory1.pem", certificate)
     shutil.copy(folder / "memory2.key", folder / "memory1.key")
     assert "missing\tthe key of memory1" in run(bundle, *check).stdout
     shutil.copy(folder / "memory2.pem", folder / "memory1.pem")
     assert "missing\ta valid certificate of memory1" in run(bundle, *check).stdout
+    certificates(soft, "revoke", folder, "memory1")
+    authority.replace("memory1.pem", certificate)
+    assert "missing\ta certificate of memory1 that is not revoked" in run(bundle, *check).stdout
     (folder / "memory1.key").unlink()
     assert f"missing\tcertificate of memory1: {folder}/memory1.key" in run(bundle, *check).stdout
 

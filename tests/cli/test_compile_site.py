@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,17 @@ def test_what_the_command_line_gives_goes_before_the_site(tmp_path: Path) -> Non
     done = compile_(folder / "nat.nf", folder / "site.toml", tmp_path / "bundle", "--config", str(wrong))
     assert done.exit_code == 2 and "E1009" in done.stderr and "other.toml:1:" in done.stderr
     assert done.stderr.count("error[") == 1
+
+
+def test_an_nf_server_has_samples_of_what_gets_through(tmp_path: Path) -> None:
+    """None do without backends, and that is said."""
+    folder = ROOT / "examples" / "load_balancer"
+    empty = tmp_path / "none.toml"
+    empty.write_text("backends = []\n", encoding="utf-8")
+    for more, some in ((), True), (("--config", str(empty)), False):
+        out = tmp_path / f"bundle-{some}"
+        done = compile_(folder / "load_balancer.nf", folder / "site.toml", out, "--no-proof", *more)
+        assert done.exit_code == 0 and ("no packet gets through" in done.stderr) != some, done.stderr
+        samples = json.loads((out / "nf" / "samples.json").read_text(encoding="utf-8"))["samples"]
+        assert bool(samples) == some and {s["port"] for s in samples} <= {0, 1}
+        assert all(bytes([10, 0, 0, 100]) in base64.b64decode(s["packet"]) for s in samples)  # the VIP

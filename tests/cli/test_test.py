@@ -140,3 +140,10 @@ def test_coverage_of_the_switchs_program(folder: Path) -> None:
     assert re.match(r"reached \d+ of \d+ outcomes in the switch's program", done.output)
     found = json.loads(run(*arguments, "--json").output)
     assert found["reached"] == sum(point["count"] > 0 for point in found["points"]) > 0
+
+
+@pytest.mark.parametrize("command", [["test", "x.nf"], ["prove", "x.nf"], ["up", "bundle"]])
+@pytest.mark.parametrize("seconds", ["nan", "inf"])
+def test_a_time_is_a_number(command: list[str], seconds: str) -> None:
+    done = CliRunner().invoke(app, [*command, "--seconds", seconds])
+    assert done.exit_code == 2 and f"{seconds} is no number of seconds" in done.output

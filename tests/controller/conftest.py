@@ -18,8 +18,11 @@ sys.path.insert(0, str(CONTROLLER))
 pytest.importorskip("grpc", reason="the controller needs grpcio")
 pytest.importorskip("prometheus_client", reason="the controller needs prometheus-client")
 
+from polysome_controller import proving  # noqa: E402
+
 from .certificates import make_certificates  # noqa: E402
 from .fake_bfrt import Client, Switch, schema  # noqa: E402
+from .fake_wire import FakeWire  # noqa: E402
 from .site import Site  # noqa: E402
 
 
@@ -47,12 +50,22 @@ SiteMaker = Callable[..., Any]
 
 
 @pytest.fixture
-def site(certificates: Path, tmp_path: Path) -> SiteMaker:
+def wire(monkeypatch: pytest.MonkeyPatch) -> FakeWire:
+    """What the controller's port is connected to, of the `site` that is made next."""
+    made = FakeWire()
+    monkeypatch.setattr(proving, "PacketSocket", made.socket)
+    return made
+
+
+@pytest.fixture
+def site(certificates: Path, tmp_path: Path, request: pytest.FixtureRequest) -> SiteMaker:
     """`async with site(...) as s`: parts that run, and a controller that does not yet."""
 
     @asynccontextmanager
     async def make(**changes: Any) -> AsyncIterator[Site]:
         made = Site(certificates, tmp_path, **changes)
+        if "wire" in request.fixturenames:
+            request.getfixturevalue("wire").switch = made.switch
         try:
             yield made
         finally:

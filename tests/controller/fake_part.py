@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import grpc
 import grpc.aio
+from cryptography import x509
+from tests.addresses import HOST
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.rpc import service_handler
@@ -20,7 +23,10 @@ class FakePart:
     def __init__(self, name: str, certificates: Path) -> None:
         self.name = name
         self.certificate = name  # file; tests give it another's
+        self.own: pb.CertificateState | None = None  # what it says of that
+        self.admitted: list[str] = []  # the serial number of the certificate of each call
         self.calls: list[str] = []
+        self.stopped: asyncio.Event | None = None  # what is asked waits for it, as after SIGSTOP
         self.boot = 0
         self.newest = (0, 0)
         self.port = 0
@@ -29,13 +35,13 @@ class FakePart:
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{HOST}:{self.port}"
 
     async def start(self) -> None:
         server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
         methods = pb.DESCRIPTOR.services_by_name[self.service].methods
         server.add_generic_rpc_handlers(
-            (service_handler(self.service, {m.name: self._checked(m.name) for m in methods}),)
+            (service_handler(self.service, {m.name: self._called(m.name) for m in methods}, self._admit),)
         )
         key, certificate = (self._certificates / f"{self.certificate}.{end}" for end in ("key", "pem"))
         authority = "stranger" if self.certificate.startswith("foreign-") else "authority"
@@ -44,7 +50,7 @@ class FakePart:
             (self._certificates / f"{authority}.pem").read_bytes(),
             require_client_auth=not self.certificate.startswith("foreign-"),
         )
-        self.port = server.add_secure_port(f"127.0.0.1:{self.port}", credentials)
+        self.port = server.add_secure_port(f"{HOST}:{self.port}", credentials)
         await server.start()
         self._server = server
 
@@ -54,11 +60,18 @@ class FakePart:
         if server is not None:
             await server.stop(None)
 
-    def _checked(self, name: str) -> Any:
+    async def _admit(self, call: Any) -> None:
+        who = call.auth_context().get("x509_common_name", [b""])[0]
+        pem = call.auth_context().get("x509_pem_cert", [b""])[0]
+        if pem:
+            self.admitted.append(f"{x509.load_pem_x509_certificate(pem).serial_number:040X}")
+        if who != b"controller" and not self.certificate.startswith("foreign-"):
+            await call.abort(grpc.StatusCode.PERMISSION_DENIED, f"{who.decode()} may not")
+
+    def _called(self, name: str) -> Any:
         async def handle(request: Any, call: Any) -> Any:
-            who = call.auth_context().get("x509_common_name", [b""])[0]
-            if who != b"controller" and not self.certificate.startswith("foreign-"):
-                await call.abort(grpc.StatusCode.PERMISSION_DENIED, f"{who.decode()} may not")
+            if self.stopped is not None:
+                await self.stopped.wait()
             self.calls.append(name)
             return await getattr(self, name)(request, call)
 

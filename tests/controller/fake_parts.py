@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,8 @@ class FakeAgent(FakePart):
 
 
 class FakeNf(FakePart):
-    """`refuses`: a config that holds these bytes is none of this NF's; `fails_commit`: Commit gets no good answer."""
+    """`refuses`: a config that holds these bytes is none of this NF's; `fails_commit`: Commit gets no good answer;
+    `hands_over`: what happens when it is told that its frames are held."""
 
     service = "Nf"
 
@@ -97,6 +99,8 @@ class FakeNf(FakePart):
         self.refuses = b"bad"
         self.fails_commit = False
         self.held = 0
+        self.leaving = self.took_over = False
+        self.hands_over: Callable[[], Awaitable[object]] = self.ends
         self.first = config
         self.restart()
 
@@ -120,10 +124,21 @@ class FakeNf(FakePart):
             version=self.version(self.config),
             prepared=self.version(self.prepared),
             mac=self.mac,
+            took_over=self.took_over,
         )
         for name, value in self.describe.items():
             setattr(answer, name, value)
         return answer
+
+    async def ends(self) -> None:
+        """Its process does, once this call is answered."""
+        asyncio.get_running_loop().call_soon(lambda: asyncio.ensure_future(self.stop()))
+
+    async def HandOver(self, request: pb.HandOverRequest, call: Any) -> pb.Nothing:
+        await self.take_lease(request, call)
+        self.leaving = False
+        await self.hands_over()
+        return pb.Nothing()
 
     async def Prepare(self, request: pb.PrepareRequest, call: Any) -> pb.Nothing:
         await self.take_lease(request, call)
@@ -146,7 +161,9 @@ class FakeNf(FakePart):
 
     async def Statistics(self, request: pb.Nothing, call: Any) -> pb.NfStatistics:
         drops = [pb.Counter(name="not for the VIP", value=3)]
-        return pb.NfStatistics(boot=self.boot, held=self.held, version=self.version(self.config), drops=drops)
+        own = {} if self.own is None else {"certificate": self.own}
+        version, leaving = self.version(self.config), self.leaving
+        return pb.NfStatistics(boot=self.boot, held=self.held, version=version, drops=drops, leaving=leaving, **own)
 
     async def Try(self, request: pb.TryRequest, call: Any) -> pb.TryResponse:
         return pb.TryResponse(sent=True, ports=[1], packet=request.packet, version=self.name)

@@ -71,6 +71,7 @@ class FakeSwitch(FakePart):
         self.mirrors: dict[int, tuple[int, int]] = {}
         self.groups: dict[int, Values] = {}
         self.roles: dict[int, pb.Port] = {}
+        self.held: set[int] = set()
         self.meters: dict[str, pb.Meter] = {}
         self.generator = pb.Generator()
         self.counters: dict[tuple[str, int], tuple[int, int]] = {}
@@ -166,6 +167,8 @@ class FakeSwitch(FakePart):
             self.groups[update.group.group] = tuple(update.group.ports)
         elif what == "port":
             self.roles[update.port.port] = update.port
+        elif what == "hold":
+            (self.held.add if update.hold.on else self.held.discard)(update.hold.port)
         elif what == "generator":
             self.generator = update.generator
         else:

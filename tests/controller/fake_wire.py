@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 from polysome_controller import control_pb2 as pb
-from polysome_controller.proving import ETHER_TYPE, SOURCE, pieces
+from polysome_controller.probe_frames import ETHER_TYPE, SOURCE, pieces
+
+from .fake_switch import FakeSwitch
 
 SWITCH_MAC = bytes.fromhex("02706f6c7901")
 PORT = 64
@@ -33,9 +35,13 @@ BRING_UP = {
 
 
 class FakeWire:
-    """`parked`, `edited`: what a test makes of a packet, and of the one that comes back, by queue pair; None: lost."""
+    """`parked`, `back`: what a test makes of a packet, and of the one that comes back, by queue pair; None: lost.
+    Fields go where the links of `switch` lead them; `answers`: by switch port, what its NF server makes of a packet."""
 
     def __init__(self) -> None:
+        self.switch: FakeSwitch | None = None
+        self.answers: dict[int, Callable[[int, bytes], bytes | None]] = {}
+        self.through: list[tuple[int, int, int]] = []  # probes through NF servers: switch port, queue pair, length
         self.parked: Callable[[int, bytes], bytes | None] = lambda pair, packet: packet
         self.back: Callable[[int, bytes], bytes | None] = lambda pair, packet: packet + bytes(4)
         self.cells: dict[int, bytes] = {}
@@ -58,12 +64,26 @@ class FakeWire:
             self._answer(self.back(pair, self.cells.pop(pair)))
         elif not self.failure:
             pair = int.from_bytes(frame[6:12], "big") - SOURCE
+            port = self._leads()
+            if port is None:
+                return self.failure
+            if port != PORT:
+                self.through.append((port, pair, len(frame)))
+                answered = self.answers.get(port, lambda _, packet: packet)(pair, frame)
+                self._answer(None if answered is None else self.back(pair, answered))
+                return self.failure
             self.sent.append((pair, len(frame)))
             packet = self.parked(pair, frame)
             if packet is not None:
                 self.cells[pair] = frame
                 self._answer(fields(pair, packet))
         return self.failure
+
+    def _leads(self) -> int | None:
+        """None: the switch does not know yet."""
+        assert self.switch is not None
+        row = self.switch.rows["Ingress.nf_links"].get((255, 1))
+        return None if row is None else row[1][0]
 
     def _answer(self, frame: bytes | None) -> None:
         if frame is not None:

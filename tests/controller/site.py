@@ -13,7 +13,7 @@ from google.protobuf import json_format
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.controller import Controller
-from polysome_controller.rpc import CHANNEL_OPTIONS
+from polysome_controller.rpc import CHANNEL_OPTIONS, MOST_BYTES
 
 from .fake_parts import FakeAgent, FakeNf
 from .fake_switch import FakeSwitch
@@ -22,7 +22,7 @@ INGRESS_EVENTS = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "
 EGRESS_EVENTS = ("out", "write", "read")
 MILLISECOND = 1_000_000
 REGION = 1 << 20
-PATIENCE = 8.0  # seconds: nothing takes as long, also on a busy machine
+PATIENCE = 30.0  # seconds: nothing takes as long, also on a busy machine
 FIRST_CONFIG = b"backends: one, two"
 
 
@@ -75,6 +75,7 @@ class Site:
     def config(self) -> pb.ControllerConfig:
         (self.folder / "first.config").write_bytes(FIRST_CONFIG)
         tls = {"authority": "authority.pem", "certificate": "controller.pem", "key": "controller.key"}
+        tls["revoked"] = "revoked.pem"
         plain: dict[str, Any] = {
             "nf": "balancer",
             "model": "software",
@@ -124,7 +125,7 @@ class Site:
             "stations": [{"mac": "02:00:00:00:03:01", "port": 1}],
             "polling": {
                 **{"queuePairs": 10 * MILLISECOND, "load": 10_000 * MILLISECOND, "health": 50 * MILLISECOND},
-                **{"deadline": 1000 * MILLISECOND, "misses": 3},
+                **{"deadline": 1000 * MILLISECOND, "misses": 3, "probes": 1000 * MILLISECOND},
             },
             "backOff": {"high": 1.0, "low": 0.8, "step": 0.25, "headroom": 0.9},
             "admin": str(self.folder / "admin.sock"),
@@ -164,13 +165,20 @@ class Site:
         """As long as the parts are looked at so many times."""
         await asyncio.sleep(0.05 * looks)
 
-    async def ask(self, method: str, request: Any, certificate: str = "", address: str = "") -> Any:
+    def channel(self, certificate: str, address: str, limit: int = MOST_BYTES) -> grpc.aio.Channel:
+        """Over TLS with this certificate. `limit`: bytes of a request; -1: none."""
+        files = ("authority.pem", f"{certificate}.key", f"{certificate}.pem")
+        texts = [(self.certificates / file).read_bytes() for file in files]
+        options = [*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", "controller")]
+        options += [("grpc.max_send_message_length", limit)]
+        return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(*texts), options)
+
+    async def ask(
+        self, method: str, request: Any, certificate: str = "", address: str = "", limit: int = MOST_BYTES
+    ) -> Any:
         """As an operator: by the Unix socket, or over TLS with this certificate."""
         if certificate:
-            files = ("authority.pem", f"{certificate}.key", f"{certificate}.pem")
-            texts = [(self.certificates / file).read_bytes() for file in files]
-            options = [*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", "controller")]
-            channel = grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(*texts), options)
+            channel = self.channel(certificate, address, limit)
         else:
             channel = grpc.aio.insecure_channel(f"unix:{self.folder / 'admin.sock'}")
         answers = {"Status": pb.ControllerStatus, "Try": pb.TryResponse}

@@ -242,6 +242,7 @@ def test_all_kinds_of_updates_are_known() -> None:
             "SetMirror",
             "SetGroup",
             "SetPort",
+            "SetHold",
             "SetBuffer",
             "SetGenerator",
         ),

@@ -16,7 +16,7 @@ from .site import INGRESS_EVENTS, MILLISECOND, Site
 
 POLLING = {
     **{"queuePairs": 20 * MILLISECOND, "load": 50 * MILLISECOND, "health": 50 * MILLISECOND},
-    **{"deadline": 1000 * MILLISECOND, "misses": 3},
+    **{"deadline": 1000 * MILLISECOND, "misses": 3, "probes": 1000 * MILLISECOND},
 }
 FRAME = 1000
 NOWHERE = 15

@@ -10,6 +10,9 @@ from polysome_controller import control_pb2 as pb
 from .conftest import SiteMaker
 from .site import Site
 
+# s, in ns: a stopped agent misses its calls' deadlines
+STOPPED = {"queuePairs": 10**7, "load": 10**10, "health": 10**9, "deadline": 3 * 10**8, "misses": 3, "probes": 10**9}
+
 
 def writes_of(s: Site, register: str, index: int) -> list[list[int]]:
     """The values that each request wrote there; requests without any are left out."""
@@ -337,5 +340,26 @@ def test_statuses_say_who_is_down_and_since_when(site: SiteMaker) -> None:
                 **{"switch": "up", "memory0": "up", "memory1": "down"},
                 **{"nf1": "up", "nf2": "standby"},
             }
+
+    asyncio.run(scenario())
+
+
+def test_an_agent_that_was_stopped_comes_back_with_all_its_queue_pairs_at_once(site: SiteMaker) -> None:
+    """They went down one by one, and each attempt to restore some has failed."""
+
+    async def scenario() -> None:
+        async with site(pairs=6, polling=STOPPED) as s:
+            await s.start()
+            agent, goes_on = s.agents[0], asyncio.Event()
+            agent.stopped = goes_on
+            for pair in range(6):
+                s.switch.take_down(pair)
+                await s.until(lambda pair=pair: s.status().queue_pairs[pair].state != "up")  # type: ignore[misc]
+                await asyncio.sleep(0.1)
+            await s.until(lambda: s.part("memory0").state == "down")
+            goes_on.set()
+            await s.until(s.all_up)
+            assert len(s.happened("queue pairs 0 to 5 are up")) == 2  # at the start, and now
+            assert [pair.restores for pair in s.status().queue_pairs[:6]] == [1] * 6
 
     asyncio.run(scenario())

@@ -12,7 +12,7 @@ from google.protobuf import json_format
 
 from polysome_controller import bfrt
 from polysome_controller import control_pb2 as pb
-from polysome_controller.driver import PortTraffic, QueueTraffic, SetBuffer, SetPort, Traffic
+from polysome_controller.driver import PortTraffic, QueueTraffic, SetBuffer, SetHold, SetPort, Traffic
 from polysome_controller.errors import Refused
 from polysome_controller.layout import layout_of
 from polysome_controller.tables import Tables
@@ -229,6 +229,25 @@ def test_a_tofino_has_what_the_plan_counts_on(client: Client) -> None:
     assert queue(client, "queue.buffer", 17, 0)["pool_max_cells"] == 10_000  # recirculation
     assert {data.values["mode_tx"] for data in client.switch.traffic["port.flowcontrol"].rows.values()} == {"NONE"}
     assert len(rows(client, "$PORT")) == 3
+
+
+def test_a_tofino_holds_a_port(client: Client) -> None:
+    """Its queue 0 is not served; that which goes first is, and no setting is another one."""
+
+    async def scenario() -> None:
+        config = tofino()
+        driver = bfrt.BfRtSwitch(config)
+        boot = (await driver.describe()).boot
+        await driver.write(boot, Tables(config, layout_of(config)).ports())
+        before = dict(queue(client, "queue.sched_cfg", 2, 8))
+        await driver.write(boot, [SetHold(137, True)])
+        assert queue(client, "queue.sched_cfg", 2, 8) == {**before, "scheduling_enable": False}
+        assert queue(client, "queue.sched_cfg", 2, 15)["scheduling_enable"] is True
+        await driver.write(boot, [SetHold(137, False)])
+        assert queue(client, "queue.sched_cfg", 2, 8) == before
+        await driver.close()
+
+    asyncio.run(scenario())
 
 
 def stuck(table: str, **fields: Any) -> Callable[[Client], object]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
 import pytest
 
 from polysome_controller import control_pb2 as pb
+from polysome_controller.rpc import MOST_BYTES
 
 from .conftest import SiteMaker
 from .site import Site
@@ -176,3 +178,37 @@ async def free_address() -> str:
     server.close()
     await server.wait_closed()
     return f"127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(("name", "code"), [("nf2", "PERMISSION_DENIED"), ("operator", "DEADLINE_EXCEEDED")])
+def test_a_strangers_request_is_not_waited_for(site: SiteMaker, name: str, code: str) -> None:
+    """It never comes."""
+
+    async def never() -> AsyncIterator[bytes]:
+        await asyncio.sleep(60)
+        yield b""
+
+    async def scenario() -> None:
+        async with site(listen="127.0.0.1:0") as s:
+            s.changes["listen"] = await free_address()
+            await s.start()
+            async with s.channel(name, s.changes["listen"]) as channel:
+                call = channel.stream_unary("/polysome.control.Controller/Configure")
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await call(never(), timeout=1)
+            assert caught.value.code().name == code
+
+    asyncio.run(scenario())
+
+
+def test_a_request_that_is_too_large(site: SiteMaker) -> None:
+    async def scenario() -> None:
+        async with site(listen="127.0.0.1:0") as s:
+            s.changes["listen"] = await free_address()
+            await s.start()
+            request = pb.ConfigureRequest(config=bytes(MOST_BYTES + 1))
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await s.ask("Configure", request, "operator", s.changes["listen"], limit=-1)
+            assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+    asyncio.run(scenario())

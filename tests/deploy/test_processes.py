@@ -16,7 +16,7 @@ from polysome.deploy.processes import Command, Ended, Supervisor, of_run
 
 WAIT = "import time; print('here', flush=True); time.sleep(60)"
 STUBBORN = (
-    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(60)"
+    "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('here', flush=True); time.sleep(60)"
 )
 
 
@@ -62,6 +62,19 @@ def test_a_signal_is_told_by_its_name(tmp_path: Path) -> None:
     assert found.stop() == [] and not of_run([pid], tmp_path)
 
 
+@pytest.mark.parametrize("ours", [signal.SIG_DFL, signal.SIG_IGN])
+def test_parts_are_interrupted_whatever_we_ignore(ours: signal.Handlers, tmp_path: Path) -> None:
+    """SIGTERM would have an NF wait for the next process of it."""
+    before = signal.signal(signal.SIGINT, ours)
+    try:
+        found = supervised(tmp_path, WAIT)
+        until(found, lambda ended: "here" in log(tmp_path))
+        assert found.stop() == []
+        assert "KeyboardInterrupt" in log(tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_who_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "GRACE", 0.3)
     found = supervised(tmp_path, STUBBORN)
@@ -84,3 +97,24 @@ def test_processes_of_a_dead_run_are_known_by_its_folder(tmp_path: Path, monkeyp
 def log(folder: Path) -> str:
     path = folder / "part.log"
     return path.read_text() if path.exists() else ""
+
+
+def test_a_long_log_begins_anew_and_keeps_what_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "LONGEST_LOG", 1000)
+    program = "import time\nfor i in range(10**6): print('line', i, flush=True); time.sleep(0.001)"
+    found, older = supervised(tmp_path, program), tmp_path / "part.log.1"
+    until(found, lambda ended: older.exists() and "line 500" in (older.read_text() + log(tmp_path)))
+    found.stop()
+    assert 1000 <= older.stat().st_size < 10**5 and log(tmp_path).startswith("line ")
+
+
+def test_a_log_on_a_full_disk_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(processes, "LONGEST_LOG", 1000)
+    monkeypatch.setattr(processes.shutil, "copyfile", full)
+    (tmp_path / "part.log").write_text("x" * 1000)
+    found = supervised(tmp_path, WAIT)
+    until(found, lambda ended: log(tmp_path) == "here\n")
+    found.stop()

@@ -293,6 +293,15 @@ def test_comments_behind_code_keep_their_column() -> None:
     assert handler(f"a();{' ' * 40}{text}") == f"a();{' ' * (WIDTH - 4 - 4 - len(text))}{text}\n"
 
 
+def test_empty_lines_before_and_between_comments() -> None:
+    unchanged("use net.l4;\n\n// end\n")
+    unchanged("use net.l4;\n// end\n\n// more\n")
+    unchanged("nf x {\n  port a;\n\n  // last but one\n\n  // last\n}\n")
+    unchanged("// first\n\nuse net.l4;\n")
+    assert fmt("\n\n// first\nuse net.l4;\n\n\n\n// end\n\n") == "// first\nuse net.l4;\n\n// end\n"
+    assert fmt("nf x {\n\n  // first\n  port a;\n  // last\n\n}\n") == "nf x {\n  // first\n  port a;\n  // last\n}\n"
+
+
 # ---------------------------------------------------------------- what must not happen
 
 

@@ -18,6 +18,10 @@ struct Val {
     uint32_t row = 0;
     auto operator<=>(const Val&) const = default;
 };
+template <class Archive>
+void carry(Archive& archive, Val& value) {
+    archive(value.number, value.row);
+}
 
 /// One thing that a map told: claim, release or the End.
 struct Told {
@@ -133,6 +137,17 @@ struct Bench {
         Items items;
         for (const auto& [key, value] : map.items()) items.emplace_back(key[0], value.number);
         return items;
+    }
+    /// Another process goes on with what the map holds; is all of it taken?
+    bool carried(uint64_t capacity, uint64_t seed, bool collide) {
+        Saver saver;
+        saver(map);
+        const auto bytes = saver.take();
+        std::destroy_at(&map);
+        std::construct_at(&map, S{&world}, world.clock, capacity, seed, collide);
+        Loader loader(bytes);
+        loader(map);
+        return loader.done();
     }
     /// What ended, without claims and releases.
     Log ended() const {

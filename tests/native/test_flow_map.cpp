@@ -494,5 +494,29 @@ TEST(FlowMap, prefetching_reads_nothing_wrong) {
     EXPECT_EQ(b.get(99), 99);
 }
 
+TEST(FlowMap, goes_on_in_a_map_with_room_for_all) {
+    for (const uint64_t capacity : {2, 3, 4, 100}) {
+        Bench<Spec<HasIdle, drop_>> b(3);
+        for (uint32_t key = 1; key <= 3; ++key) b.at(key).put(key, key * 10);
+        b.get(2);
+        EXPECT_EQ(b.carried(capacity, 77, false), capacity >= 3);
+        if (capacity < 3) continue;
+        EXPECT_EQ(b.items(), (Items{{1, 10}, {2, 20}, {3, 30}}));
+        EXPECT_EQ(b.put(4, 40), capacity == 3 ? Put::full : Put::stored);
+        EXPECT_EQ(b.at(11).items().front().first, 2u);
+    }
+}
+
+TEST(FlowMap, takes_nothing_over_twice) {
+    Saver saver;
+    Bench<Spec<HasIdle, drop_>> b(4);
+    b.put(1, 10);
+    saver(b.map);
+    const auto bytes = saver.take();
+    Loader loader(bytes);
+    loader(b.map);
+    EXPECT_FALSE(loader.ok());
+}
+
 }  // namespace
 }  // namespace polysome::test

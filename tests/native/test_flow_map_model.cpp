@@ -181,7 +181,10 @@ class Run {
 
     void step() {
         const uint64_t key = pick(keys_), number = pick(7), row = pick(4);
-        switch (pick(12)) {
+        switch (pick(13)) {
+            case 12:
+                ASSERT_TRUE(bench_.carried(capacity_, random_(), pick(4) == 0));
+                break;
             case 0:
             case 1:
             case 2:

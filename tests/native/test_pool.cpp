@@ -18,6 +18,10 @@ struct Triple {
     int a, b, c;
     auto operator<=>(const Triple&) const = default;
 };
+template <class Archive>
+void carry(Archive& archive, Triple& value) {
+    archive(value.a, value.b, value.c);
+}
 
 using Names = std::vector<std::string>;
 using Numbers = std::vector<int>;
@@ -305,6 +309,17 @@ std::array<Axis, N> random_axes(std::mt19937_64& random) {
     return axes;
 }
 
+template <class Tested>
+Tested carried(Tested& from, Tested to) {
+    Saver saver;
+    saver(from);
+    const auto bytes = saver.take();
+    Loader loader(bytes);
+    loader(to);
+    EXPECT_TRUE(loader.done());
+    return to;
+}
+
 template <size_t N>
 void compare_with_model(uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -317,8 +332,15 @@ void compare_with_model(uint64_t seed) {
     std::vector<Taken<typename Kind<N>::Item, uint8_t>> seen;
     for (int step = 0; step < 120; ++step) {
         const auto partition = static_cast<uint8_t>(random() % 2);
-        const uint64_t what = random() % 16;
-        if (what < 7) {
+        const uint64_t what = random() % 17;
+        if (what == 16) {  // another process takes it over, perhaps with another domain
+            pool.settle();
+            model.settle();
+            if (random() % 2 == 0) axes[random() % N] = random_axis(random);
+            pool = carried(pool, std::make_from_tuple<typename Kind<N>::Tested>(only(random_axes<N>(random))));
+            std::apply([&](auto... axis) { pool.reload(axis...); }, only(axes));
+            model.reload(Kind<N>::cells(axes));
+        } else if (what < 7) {
             const auto expected = model.take(partition), got = pool.take(partition);
             ASSERT_TRUE(got == expected);
             if (got) seen.push_back(*got);

@@ -104,6 +104,10 @@ struct Nf {
     }
     bool passes(const Packet& packet) const { return packet.headers.size > 3; }
     static uint32_t core(const Packet& packet, uint32_t cores) { return byte(packet, 3) % cores; }
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(clock.now, open_, entries_);
+    }
 
     Clock clock;
     std::vector<std::string>* log = nullptr;

@@ -9,6 +9,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -22,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.addresses import free_address
 from tests.backends.examples import EXAMPLES
+from tests.certificates import Authority
 
 from polysome.backends.folder import contents
 from polysome.backends.nf_cpp import build
@@ -36,6 +39,7 @@ from polysome.syntax.diagnostics import Report
 SWITCH = bytes.fromhex("020000000001")
 HEAD, LINK = 26, 14
 WHOLE = 1
+CONTROLLER = 255  # the port of its probes, and the verdict of their answers
 DEADLINE = 10.0  # s; for what takes a moment
 
 
@@ -45,7 +49,7 @@ def need() -> None:
         pytest.skip("network interfaces and raw sockets need root")
     pytest.importorskip("grpc", reason="needs Python's gRPC: pip install grpcio")
     packages = {"ip": "iproute2", "openssl": "openssl", "pkg-config": "pkg-config", "protoc": "protobuf-compiler"}
-    packages |= {"grpc_cpp_plugin": "protobuf-compiler-grpc libgrpc++-dev"}
+    packages |= {"grpc_cpp_plugin": "protobuf-compiler-grpc libgrpc++-dev libprotobuf-dev"}
     absent = [package for command, package in packages.items() if shutil.which(command) is None]
     if build.missing() is not None or absent:
         pytest.skip(f"needs the Debian packages {', '.join(absent or ['clang'])}")
@@ -60,8 +64,9 @@ def control() -> Any:
 
 
 def values(program: ir.Program) -> Mapping[str, Any]:
-    """The example's config."""
-    return load_config(program, [str(EXAMPLES / program.name / "config.toml")], Report())
+    """The example's config, if it has any."""
+    file = EXAMPLES / program.name / "config.toml"
+    return load_config(program, [str(file)] if file.exists() else [], Report())
 
 
 def config(program: ir.Program) -> bytes:
@@ -125,24 +130,7 @@ def frame(
 
 def certificates(place: Path, names: Sequence[str]) -> Path:
     """An authority, and a certificate for each name, NAME.pem and NAME.key."""
-    place.mkdir(parents=True, exist_ok=True)
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    authority = ["-x509", "-days", "2", "-subj", "/CN=authority", "-keyout", f"{place}/authority.key"]
-    _run(["openssl", "req", *key, *authority, "-out", f"{place}/authority.pem"])
-    for name in names:
-        signed = ["-x509", "-days", "2", "-CA", f"{place}/authority.pem", "-CAkey", f"{place}/authority.key"]
-        subject = [
-            "-subj",
-            f"/CN={name}",
-            "-addext",
-            f"subjectAltName=DNS:{name}",
-            "-addext",
-            "basicConstraints=CA:FALSE",
-        ]
-        _run(
-            ["openssl", "req", *key, *signed, *subject, "-keyout", f"{place}/{name}.key", "-out", f"{place}/{name}.pem"]
-        )
-    return place
+    return Authority(place / "tls", *names).folder
 
 
 # ---------------------------------------------------------------- the cable
@@ -164,6 +152,7 @@ class Cable:
 
     def open(self) -> None:
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         self.socket.bind((self.near, 0))
 
     def remove(self) -> None:
@@ -250,9 +239,9 @@ class Host:
         self.number += 1
         return control().Lease(epoch=1, number=self.number)
 
-    def prepare(self, config: bytes, version: str | None = None) -> str:
+    def prepare(self, config: bytes, version: str | None = None, force: bool = False) -> str:
         version = hashlib.sha256(config).hexdigest() if version is None else version
-        request = control().PrepareRequest(lease=self.lease(), version=version, config=config)
+        request = control().PrepareRequest(lease=self.lease(), version=version, config=config, force=force)
         self.call("Prepare", request, "Nothing")
         return version
 
@@ -263,7 +252,8 @@ class Host:
         return (self.place / "log").read_text()
 
     def end(self) -> int:
-        self.process.terminate()
+        """At once; SIGTERM would have it hand over its state."""
+        self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=DEADLINE)
 
 
@@ -271,12 +261,9 @@ def configured(place: Path, interface: str, config: bytes, tls: Path, **more: An
     """Writes NfConfig into `place`, which keeps the host's state from one run to the next, and what it names."""
     (place / "state").mkdir(parents=True, exist_ok=True)
     (place / "config.bin").write_bytes(config)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    files = {"authority": "authority.pem", "certificate": "nf1.pem", "key": "nf1.key"}
+    files = {"authority": "authority.pem", "certificate": "nf1.pem", "key": "nf1.key", "revoked": "revoked.pem"}
     settings = {
-        **{"server": "nf1", "interface": interface, "config": str(place / "config.bin"), "listen": address},
+        **{"server": "nf1", "interface": interface, "config": str(place / "config.bin"), "listen": free_address()},
         **{"state": str(place / "state"), "tls": {name: str(tls / file) for name, file in files.items()}},
         **more,
     }

@@ -11,9 +11,11 @@ from tests.backends.test_fastclick import INPUTS
 from tests.backends.test_fastclick_fields import Verdicts, class_of, edits, fields
 from tests.nf_host import hosts
 
+from polysome.analysis.layout import ClassLayout
 from polysome.captures.merge import merge
 from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
+from polysome.interp.packet import Packet
 from polysome.ir import program as ir
 
 pytestmark = pytest.mark.slow
@@ -65,6 +67,53 @@ def test_answers_are_the_interpreters_decisions(example: str, tls: Path, cable: 
         assert counted["frames out"] == len(answers) and counted["bytes out"] == sum(map(len, answers))
         assert 1 <= counted["batches"] <= len(sent)
         assert host.end() == 0
+
+
+def untouched(nf: ir.Program, c: ClassLayout, p: Packet) -> bytes:
+    """The edits of a packet about which nothing was decided: zeros where its frame does not carry the field."""
+    changed = bytearray(edits(nf, c, p))
+    for edit in c.edits:
+        f = nf.parser.instances[edit.instance].header.fields[edit.field]
+        first, last = f.offset // 8, (f.offset + f.width + 7) // 8
+        if not any(s.instance == edit.instance and s.first <= first and last <= s.first + s.length for s in c.fields):
+            changed[edit.offset : edit.offset + edit.length] = bytes(edit.length)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("example", ["load_balancer", "nat"])
+def test_probes_are_answered_and_change_nothing(example: str, tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:
+    """Before each frame of traffic comes a probe of the controller's about the same packet."""
+    nf = examples.program(example)
+    sent, answers = traffic(nf, cable.mac())
+    captures = [(port, examples.EXAMPLES / nf.name / file) for port, file in INPUTS[nf.name].items()]
+    machine = Machine(nf, Tables(nf, dict(hosts.values(nf))), Verdicts())
+    asked, expected = [], set()
+    for seq, (name, packet) in enumerate(merge(captures)):
+        if seq == MOST:
+            break
+        p = machine.parse(nf.ports.index(name or ""), packet.data)
+        c = class_of(nf, p)
+        if c is not None:
+            number, seen = c.number or 0, hosts.CONTROLLER
+            asked.append(hosts.frame(cable.mac(), 0, number, seq, p.length, seen, fields(c, p)))
+            content = untouched(nf, c, p)
+            expected.add(hosts.frame(cable.mac(), 0, number, seq, p.length, seen, content, back=True))
+    short = hosts.frame(cable.mac(), 0, 255, 1, 60, hosts.CONTROLLER, b"")
+    whole = hosts.frame(cable.mac(), hosts.WHOLE, 0, 1, 60, hosts.CONTROLLER, bytes(60))
+    with hosts.running(hosts.built(nf), tmp_path, cable.far, hosts.config(nf), tls) as host:
+        for i, frame in enumerate(sent):
+            for probe in asked[i : i + 1]:
+                cable.socket.send(probe)
+            cable.socket.send(frame)
+        for frame in (short, whole):
+            cable.socket.send(frame)
+        came = cable.take(len(answers) + len(asked))
+        assert [frame for frame in came if frame not in expected] == answers
+        assert expected <= set(came) and len(expected) > 2
+        counted = host.counters()
+        assert counted["probes"] == len(asked) and counted["malformed frames"] == 2
+        assert counted["frames in"] == len(sent) and counted["bytes in"] == sum(map(len, sent))
+        assert counted["frames out"] == len(answers)
 
 
 def test_frames_that_are_not_ours(tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:

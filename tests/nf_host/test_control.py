@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -83,7 +85,7 @@ def test_a_config_takes_effect_at_commit_and_survives_a_crash(tls: Path, cable: 
         host.process.kill()
         host.process.wait()
     kept = tmp_path / "state" / "config"
-    for damage in (kept.read_bytes()[:-1], b"", b"0" + kept.read_bytes()[1:]):
+    for damage in (kept.read_bytes()[:-1], b"", b"x" + kept.read_bytes()[1:]):
         kept.write_bytes(damage)
         with hosts.running(program, tmp_path, cable.far, configs[0], tls) as host:
             assert host.describe().version == versions[0] and chosen(6) == 1
@@ -100,7 +102,7 @@ def test_who_may_ask_and_what_comes_again(
     with hosts.running(hosts.built(nf), tmp_path, cable.far, config, tls) as host:
         version = host.describe().version
         refused("PERMISSION_DENIED", host.describe, peer="memory0")
-        assert "refused Describe" in host.log() and "memory0" in host.log()
+        assert "refused /polysome.control.Nf/Describe: " in host.log() and "memory0" in host.log()
         refused("UNAVAILABLE", host.describe, tls=foreign)
         hosts.until(lambda: "refused a connection" in host.log())
         other = encode(nf, backend(2))
@@ -192,3 +194,59 @@ def test_what_the_schedule_holds_leaves_on_time(tls: Path, cable: hosts.Cable, t
             came.append(time.monotonic() - start)
         assert came[4] >= 0.8, came
         assert host.statistics().held == 0
+
+
+SAMPLES = [
+    {"port": CLIENTS, "packet": base64.b64encode(udp("10.9.9.9", "10.0.0.100", 7, 80)).decode()},
+    {"port": CLIENTS, "packet": base64.b64encode(udp("10.9.9.9", "10.0.0.99", 7, 80)).decode()},  # never gets through
+]
+
+
+def samples(place: Path) -> str:
+    (place / "samples.json").write_text(json.dumps({"samples": SAMPLES}))
+    return str(place / "samples.json")
+
+
+def test_a_config_by_which_nothing_gets_through_is_refused(tls: Path, cable: hosts.Cable, tmp_path: Path) -> None:
+    nf = examples.program("load_balancer")
+    good, none = encode(nf, backend(1)), encode(nf, {"backends": []})
+    with hosts.running(hosts.built(nf), tmp_path, cable.far, good, tls, samples=samples(tmp_path)) as host:
+        why = refused("INVALID_ARGUMENT", host.prepare, none)
+        assert "none of 2 packets that load_balancer is for gets through" in why
+        assert "1: division by zero (load_balancer.nf:" in why and "1: not for the VIP" in why
+        assert host.describe().prepared == ""
+        version = host.prepare(none, force=True)
+        host.commit(version)
+        assert host.describe().version == version
+        host.commit(host.prepare(good))
+        assert host.counters()["frames in"] == 0, "nothing of it counts"
+        (tmp_path / "samples.json").write_text("{")  # they cannot be read: then it is those before
+        assert "gets through" in refused("INVALID_ARGUMENT", host.prepare, none)
+        assert "warning" in host.log() and "samples.json" in host.log()
+        (tmp_path / "samples.json").write_text("{}")  # none is asked
+        host.prepare(none)
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({}, "`backends` is missing"),
+        ({"backends": [(0x0A000201, 0x020000000B01, 2)]}, "no config of load_balancer"),  # there are ports 0 and 1
+        ({"backends": [(0x0A000201, 1 << 48, SERVERS)]}, "no config of load_balancer"),
+    ],
+)
+def test_a_config_that_is_not_whole_is_refused(
+    config: dict[str, Any], why: str, tls: Path, cable: hosts.Cable, tmp_path: Path
+) -> None:
+    """Also with --force, and as the one to start with."""
+    nf = examples.program("load_balancer")
+    good, wrong = encode(nf, backend(1)), encode(nf, config)
+    program = hosts.built(nf)
+    with hosts.running(program, tmp_path, cable.far, good, tls, samples=samples(tmp_path)) as host:
+        for force in (False, True):
+            assert why in refused("INVALID_ARGUMENT", host.prepare, wrong, force=force)
+        before = host.describe()
+        assert (before.version, before.prepared) == (hashlib.sha256(good).hexdigest(), "")
+    hosts.configured(tmp_path, cable.far, wrong, tls)
+    done = hosts.ended(program, tmp_path)
+    assert done.returncode == 2 and why in done.stderr

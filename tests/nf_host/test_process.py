@@ -76,7 +76,7 @@ def _file(name: str, text: bytes | None) -> Callable[[Path], None]:
         ({}, _file("nf.json", None), 3, "cannot be read"),
         ({}, _without("interface"), 2, "`interface`"),
         ({}, _without("listen"), 2, "`listen`"),
-        ({}, _file("config.bin", b"\xff\xff"), 2, "no config of this NF"),
+        ({}, _file("config.bin", b"\xff\xff"), 2, "this is no config of load_balancer"),
         ({}, _file("config.bin", None), 3, "config.bin"),
         ({"interface": "nothing0"}, None, 3, "no network interface `nothing0`"),
         ({"user": "nobody-of-that-name"}, None, 3, "no user `nobody-of-that-name`"),

@@ -67,7 +67,7 @@ int main() {
     Out out;
     FieldsHost<Nf, Out> host(out);
     const uint32_t config = load<uint32_t>(take(4).data());
-    if (!host.configure(take(config))) return 2;
+    if (!host.configure(take(config)).empty()) return 2;
     while (at != end) {
         const uint16_t port = load<uint16_t>(take(2).data());
         const uint32_t size = load<uint32_t>(take(4).data());

@@ -179,6 +179,13 @@ def test_declared_traffic_is_planned_for() -> None:
     assert not any(load for (name, _), load in loads(tiny).items() if name.startswith("RDMA"))
 
 
+@pytest.mark.parametrize(("declared", "counted"), [(1, 60), (60, 60), (61, 61), (1522, 1522), (1523, 1522)])
+def test_a_mean_that_no_link_has_is_that_of_the_nearest_frame(declared: int, counted: int) -> None:
+    lb = replace(example("load_balancer"), traffic=Traffic(rate=10**9, mean=declared, flows=None, new=None))
+    mean = plan(lb, THREE).traffic.mean
+    assert mean.value == counted and ("which is between" in mean.formula) == (declared != counted)
+
+
 def test_one_server_has_the_traffic_and_the_others_must_be_able_to() -> None:
     site = default_site(LB, nf_servers=2)
     found, alone = made("load_balancer", site), made("load_balancer", default_site(LB))
@@ -274,3 +281,54 @@ def test_what_nobody_counts_is_said() -> None:
     assert "`emit`" in notes("telemetry") and "several ports" not in notes("telemetry")
     assert "several ports" in notes("bridge") and "`emit`" not in notes("bridge")
     assert "several ports" not in notes("load_balancer")
+
+
+WORSE_NIC = {
+    "rate_bps": 2 * 10**9,
+    "queue_pair_bps": 10**8,
+    "outstanding_reads": 2,
+    "read_ns": 900_000,
+    "goodput_bps": 10**10,
+}
+SIZED = ("queue_pairs", "queueing", "read", "parked", "tries")
+
+
+@pytest.mark.parametrize("attribute", [*WORSE_NIC, "latency"])
+def test_where_servers_are_unlike_the_worse_one_counts(attribute: str) -> None:
+    """One of two that is worse, whichever it is, asks for as much as two; but of reads at once, only the number
+    of queue pairs follows the worse one: the better one has more of them before the last."""
+    shaper = example("shaper")
+    nic = replace(THREE.rdma_servers[0].nic, read_ns=300_000)
+    base = replace(default_site(shaper.ports, nf_servers=2, rdma_servers=2), hold=None)
+    base = replace(base, rdma_servers=tuple(replace(s, nic=nic) for s in base.rdma_servers))
+
+    def sized(*worse: int) -> dict[str, int]:
+        rdma, nf = list(base.rdma_servers), list(base.nf_servers)
+        for n in worse:
+            if attribute == "latency":
+                nf[n] = replace(nf[n], latency=5_000_000)
+            else:
+                rdma[n] = replace(rdma[n], nic=replace(nic, **{attribute: WORSE_NIC[attribute]}))
+        parking = plan(shaper, replace(base, rdma_servers=tuple(rdma), nf_servers=tuple(nf))).parking
+        assert parking is not None
+        return {name: value(getattr(parking, name)) for name in SIZED}
+
+    if attribute == "outstanding_reads":
+        assert sized(0)["queue_pairs"] == sized(1)["queue_pairs"] == sized(0, 1)["queue_pairs"] > sized()["queue_pairs"]
+    else:
+        assert sized(0) == sized(1) == sized(0, 1) != sized()
+
+
+@pytest.mark.parametrize(
+    ("reads", "takes", "tries"), [(16, 4_000, 32), (8, 4_000, 64), (16, 8_000, 64), (16, 3_000, 16)]
+)
+@pytest.mark.parametrize("worse", [0, 1])
+def test_tries_last_until_all_that_leave_together_are_read(worse: int, reads: int, takes: int, tries: int) -> None:
+    """64 packets on a queue pair, `reads` at a time, each in `takes` ns; a pass takes 750 ns. The other one is good."""
+    reframer = example("reframer")
+    site = default_site(reframer.ports)
+    servers = [replace(s, nic=replace(s.nic, outstanding_reads=16, read_ns=3_000)) for s in site.rdma_servers]
+    nic = replace(servers[worse].nic, outstanding_reads=reads, read_ns=takes)
+    servers[worse] = replace(servers[worse], nic=nic)
+    parking = plan(reframer, replace(site, rdma_servers=tuple(servers))).parking
+    assert parking is not None and value(parking.tries) == tries

@@ -72,6 +72,7 @@ listen = "192.0.2.1:50070"
 poll = "200ms"
 queue_pair_poll = "20ms"
 health = "1s"
+probe = "2s"
 back_off = { high = 0.9, low = 0.5, step = 0.2, headroom = 1 }
 
 [plan]
@@ -150,7 +151,7 @@ def test_everything_a_site_may_say(tmp_path: Path) -> None:
     assert (memory.device, memory.interface) == ("mlx5_0", "ens1f0np0")
     assert site.rate_to(nf) == 40 * 10**9 and site.rate_to(memory) == 25 * 10**9
     assert site.controller == Controller(
-        "0.0.0.0:9464", "192.0.2.1:50070", 200 * 10**6, 20 * 10**6, 10**9, BackOff(0.9, 0.5, 0.2, 1.0)
+        "0.0.0.0:9464", "192.0.2.1:50070", 200 * 10**6, 20 * 10**6, 10**9, 2 * 10**9, BackOff(0.9, 0.5, 0.2, 1.0)
     )
 
 
@@ -158,7 +159,9 @@ def test_what_a_site_leaves_out_has_the_stated_defaults(tmp_path: Path) -> None:
     site = read(tmp_path, SMALL)
     assert (site.address, site.control_port, site.queue_pairs, site.hold) == (None, 50052, None, None)
     assert (site.mtu, site.traffic_rate, site.port_rate) == (1500, 100 * 10**9, 100 * 10**9)
-    assert site.controller == Controller(None, None, 100 * 10**6, 10 * 10**6, 500 * 10**6, BackOff(0.95, 0.8, 0.1, 0.9))
+    assert site.controller == Controller(
+        "127.0.0.1:9464", None, 100 * 10**6, 10 * 10**6, 500 * 10**6, 10**9, BackOff(0.95, 0.8, 0.1, 0.9)
+    )
     (nf,), (first, second) = site.nf_servers, site.rdma_servers
     assert (nf.control_port, nf.device, nf.core) == (50061, None, 0)
     assert (first.control_port, first.numa, first.link_rate, first.spare) == (50051, 0, None, None)

@@ -101,4 +101,4 @@ def test_a_mutant_that_does_not_exist_is_an_error() -> None:
         capture_output=True,
         check=False,
     )
-    assert done.returncode != 0
+    assert done.returncode == 2 and b"invalid choice: 'no such'" in done.stderr

@@ -69,7 +69,7 @@ def _chosen(name: str) -> list[Path]:
 
 
 @pytest.mark.skipif(not CAPTURES, reason="the folder of real captures is not here")
-@pytest.mark.timeout(3600 if ALL else 300)
+@pytest.mark.timeout(3600 if ALL else 600)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_on_real_captures(name: str, counted: Counter[str]) -> None:
     packets, lost = 0, Counter[str]()

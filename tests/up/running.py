@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from polysome.deploy.messages import control
 
 POLYSOME = (sys.executable, "-m", "polysome.cli.main")
 LONGEST_START, LONGEST_END = 60.0, 30.0  # s, on a loaded machine
+_NONE: Mapping[str, str] = {}
 
 
 def polysome(*arguments: str | Path, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
@@ -28,11 +30,13 @@ def polysome(*arguments: str | Path, prefix: tuple[str, ...] = ()) -> subprocess
 class Up:
     """A run of a bundle. What it says is in the file `said` beside its folder."""
 
-    def __init__(self, bundle: Path, folder: Path, *options: str) -> None:
+    def __init__(self, bundle: Path, folder: Path, *options: str, variables: Mapping[str, str] = _NONE) -> None:
         self.folder, self._said = folder, folder.with_suffix(".said")
         command = [*POLYSOME, "up", str(bundle), "--run-folder", str(folder), "--no-view", *options]
         with self._said.open("w") as said:
-            self.process = subprocess.Popen(command, stdout=said, stderr=said, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env={**os.environ, **variables}
+            )
 
     @property
     def said(self) -> str:

@@ -51,9 +51,14 @@ CMAKE = """cmake_minimum_required(VERSION 3.18)
 project({target} CXX)
 add_executable({target} ../{up}runtime/waits.cpp)
 """
+REQUEST = """set -e
+folder=$1
+shift
+for name in "$@"; do : > "$folder/$name.key"; : > "$folder/$name.csr"; done
+"""
 CERTIFICATES = """set -e
-for name in switch controller operator nf1 memory1; do : > "$1/$name.pem"; : > "$1/$name.key"; done
-: > "$1/authority.pem"
+for name in authority operator revoked switch controller nf1 memory1; do : > "$2/$name.pem"; done
+: > "$2/operator.key"
 """
 CONTROLLER = """import json, os, signal, sys
 from concurrent import futures
@@ -85,6 +90,7 @@ def write(folder: Path, nf: str) -> Path:
         "source/site.toml": SITE,
         "runtime/waits.cpp": WAITS,
         "deploy/certificates.sh": CERTIFICATES,
+        "deploy/request.sh": REQUEST,
         "nf/config.bin": "",
         "switch/controller.json": json.dumps(_controller(nf)),
         "switch/soft.json": json.dumps({"ports": [{"port": 69}], "listen": "192.0.2.1:50052"}),

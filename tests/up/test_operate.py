@@ -53,6 +53,16 @@ def test_a_config_that_is_none_changes_nothing(lb: Balanced, tmp_path: Path) -> 
     assert lb.up.status().version == before and len(answers(lb)) == 3
 
 
+def test_a_config_by_which_nothing_gets_through_needs_force(lb: Balanced, tmp_path: Path, restored: None) -> None:
+    before = lb.up.status().version
+    (tmp_path / "none.toml").write_text("backends = []\n")
+    done = polysome("config", lb.up.folder, "--config", tmp_path / "none.toml")
+    assert done.returncode == 2 and "division by zero (load_balancer.nf:" in done.stderr, done.stderr
+    assert "Nothing has changed" in done.stderr and lb.up.status().version == before and len(answers(lb)) == 3
+    done = polysome("config", lb.up.folder, "--config", tmp_path / "none.toml", "--force")
+    assert done.returncode == 0 and lb.up.status().version != before, done.stderr
+
+
 def test_the_only_nf_server_keeps_the_traffic(lb: Balanced) -> None:
     done = polysome("drain", lb.up.folder, "nf1")
     assert done.returncode == 2 and "no other NF server" in done.stderr, done.stderr

@@ -52,7 +52,8 @@ def test_an_operator_elsewhere_needs_a_certificate(two: Between, tmp_path: Path)
     where, tls = ("--controller", "192.0.2.1:50070"), two.up.folder / "tls"
     done = polysome("status", *where, "--tls", tls, prefix=elsewhere)
     assert done.returncode == 0 and "healthy" in done.stdout, done.stderr
-    shutil.copy(tls / "authority.pem", tmp_path)
+    for name in ("authority", "revoked"):
+        shutil.copy(tls / f"{name}.pem", tmp_path)
     for suffix in ("pem", "key"):  # a part's certificate is no operator's
         shutil.copy(tls / f"memory1.{suffix}", tmp_path / f"operator.{suffix}")
     done = polysome("drain", "nf1", *where, "--tls", tmp_path, prefix=elsewhere)

@@ -114,7 +114,8 @@ def test_machines_ports_and_cables(shared: Up) -> None:
 def test_configurations_differ_only_in_what_is_of_the_machine(shared: Up, bundle: Path) -> None:
     agent = json.loads((shared.folder / "config" / "memory1.json").read_text())
     tls = {name: str(shared.folder / "tls" / f"{file}") for name, file in
-           (("authority", "authority.pem"), ("certificate", "memory1.pem"), ("key", "memory1.key"))}  # fmt: skip
+           (("authority", "authority.pem"), ("certificate", "memory1.pem"), ("key", "memory1.key"),
+            ("revoked", "revoked.pem"))}  # fmt: skip
     assert agent == {"server": "memory1", "device": "soft", "interface": "lent", "user": "nobody", "tls": tls}
     switch = json.loads((shared.folder / "config" / "switch.json").read_text())
     assert {(p["port"], p.get("interface", "")) for p in switch["ports"] if "port" in p} >= {
@@ -124,7 +125,8 @@ def test_configurations_differ_only_in_what_is_of_the_machine(shared: Up, bundle
     controller = json.loads((shared.folder / "config" / "controller.json").read_text())
     assert controller["model"] == "software" and controller["admin"] == str(shared.folder / "controller.sock")
     assert controller["nf_servers"] == json.loads((bundle / "switch" / "controller.json").read_text())["nf_servers"]
-    assert (shared.folder / "tls").stat().st_mode & 0o77 == 0
+    keys = {path.stem: path.owner() for path in (shared.folder / "tls").glob("*.key")}  # of who reads them again
+    assert keys == {"memory1": "nobody"} | dict.fromkeys(("controller", "operator", "switch", "nf1"), "root")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -26,6 +26,7 @@ from polysome.plan.site_config import SiteConfig, config_of
 from polysome.plan.site_file import open_site
 from polysome.prove.result import Status
 from polysome.syntax.diagnostics import SpecError
+from polysome.testing.samples import samples
 from polysome.testing.spec import Spec
 
 PROVED = "by `polysome prove`"
@@ -54,6 +55,7 @@ def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
             sources=sources(program, site, config.files | _named(given.configs)),
             about=described(program),
             rows=config_rows(program, config.values),
+            samples=_samples(Spec(spec, program), config),
             proof=proof,
         )
         found = contents(inputs)
@@ -95,6 +97,17 @@ def _config(program: ir.Program, place: Site, site: Path, configs: Sequence[str]
         file = open_site(str(site), report)
         complete(place, report)
         return config_of(file, program, report, configs)
+
+
+def _samples(spec: Spec, config: SiteConfig) -> list[tuple[int, bytes]]:
+    """By which an NF server tells a config that lets nothing through; without any, it cannot."""
+    found = samples(spec, config.values)
+    if not found:
+        common.warn(
+            "with this config no packet gets through, of those that were generated for the spec",
+            "Look with `polysome run` why they are dropped, unless that is meant.",
+        )
+    return found
 
 
 def _named(configs: Sequence[str]) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
+
+import typer
 
 from polysome.analysis.all import analyse
 from polysome.config.items import ConfigFileError, Rejected
@@ -29,6 +32,18 @@ def fail(code: int, message: str, mend: str = "") -> NoReturn:
     """Print one error without a place in a file, and end."""
     print(f"error: {message}" + (f"\n  mend: {mend}" if mend else ""), file=sys.stderr)
     raise SystemExit(code)
+
+
+def finite(value: float | None) -> float | None:
+    """Of an option in seconds: NaN is neither below nor above any limit."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value:g} is no number of seconds.")
+    return value
+
+
+def warn(message: str, mend: str) -> None:
+    """Print one warning without a place in a file."""
+    print(f"warning: {message}\n  mend: {mend}", file=sys.stderr)
 
 
 def colored() -> bool:

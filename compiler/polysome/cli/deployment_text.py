@@ -12,7 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 WELL = {"up", "standby", "drained"}  # states of a part with which nothing is wrong
-COLOURS = {"up": "green", "standby": "green", "drained": "yellow", "joining": "yellow", "down": "red", "refused": "red"}
+COLOURS = {"up": "green", "standby": "green", "drained": "yellow", "joining": "yellow"} | dict.fromkeys(
+    ("down", "refused", "failing"), "red"
+)
 SEVERE = {"warning": "yellow", "error": "red"}
 
 
@@ -80,10 +82,14 @@ def _blocks(status: Any) -> list[RenderableType]:
     blocks: list[RenderableType] = [_parts(status.parts), _links(status.links)]
     if status.servers:
         blocks.append(_servers(status))
+    if status.probes:
+        blocks.append(_probes(status.probes))
     if status.drops:
         blocks.append(_counters("drops", status.drops))
     if any(event.value for event in status.events):
         blocks.append(_counters("switch events", status.events))
+    if any(certificate.trouble for certificate in status.certificates):
+        blocks.append(_certificates(status.certificates))
     blocks += [Text(""), *_happened(status.happened)]
     return blocks
 
@@ -129,11 +135,31 @@ def _servers(status: Any) -> Table:
     return table
 
 
+def _probes(probes: Sequence[Any]) -> Table:
+    """What goes through each NF server once a second, by all queue pairs."""
+    numbers = ("queue pairs", "sent", "back", "slowest of the last")
+    table = _table("probes through", *numbers, right=numbers)
+    for nf in dict.fromkeys(count.nf for count in probes):
+        own = [count for count in probes if count.nf == nf]
+        sent, back = sum(count.sent for count in own), sum(count.back for count in own)
+        table.add_row(nf, str(len(own)), str(sent), str(back), f"{max(count.took for count in own) / 1e6:.3g} ms")
+    return table
+
+
 def _counters(head: str, counters: Sequence[Any]) -> Table:
     table = _table(head, "count", right=("count",))
     for counter in sorted(counters, key=lambda counter: -counter.value):
         if counter.value:
             table.add_row(counter.name, short(counter.value))
+    return table
+
+
+def _certificates(certificates: Sequence[Any]) -> Table:
+    """Those of which something must be known."""
+    table = _table("certificate", "serial", "what is wrong")
+    for one in certificates:
+        if one.trouble:
+            table.add_row(one.name, one.serial[-16:], Text(one.trouble, "yellow"))
     return table
 
 

@@ -70,6 +70,6 @@ def _next(found: Difference, new: Path) -> str:
     mild = all(change in (Change.unchanged, Change.configuration) for change in others)
     if found.worst is Change.unchanged:
         return "nothing to do"
-    rolling = mild and Change.restart in nf and len(nf) > 1 and not {Change.new, Change.gone} & set(nf)
+    rolling = mild and Change.restart in nf and not {Change.new, Change.gone} & set(nf)
     book = "rolling-update.yml" if rolling else "playbook.yml"
     return f"ansible-playbook -i {new}/deploy/inventory.yml {new}/deploy/{book}"

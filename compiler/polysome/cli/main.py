@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from polysome.cli import (
+    certificates,
     check,
     compile,
     diff,
@@ -55,6 +56,7 @@ app.command("trace")(trace.trace)
 app.command("config")(operate.config)
 app.command("drain")(operate.drain)
 app.command("undrain")(operate.undrain)
+app.add_typer(certificates.app, name="certificates")
 
 
 def _version(show: bool) -> None:

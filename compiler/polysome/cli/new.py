@@ -127,6 +127,7 @@ def _values(name: str, kind: str, spec: str, has_config: bool) -> dict[str, str]
         "port": ports[0],
         "ports": "\n".join(f"{port} = {i * LANES}" for i, port in enumerate(ports)),
         "poll": duration(Controller.poll),
+        "probe": duration(Controller.probe),
         **{share: str(value) for share, value in vars(BackOff()).items()},
         "params": "".join(f'# {param} = "{value}"\n' for param, value in defaults.items()),
         "config": 'file = "config.toml"' if has_config else "# It declares none.",

@@ -49,6 +49,9 @@ def config(
     bundle: Annotated[
         Path | None, typer.Option("--bundle", metavar="FOLDER", help="Of the deployment, if it is not one of `up`.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also if no packet that the NF is for gets through with this config.")
+    ] = False,
     controller: Controller = None,
     tls: Tls = None,
 ) -> None:
@@ -57,7 +60,7 @@ def config(
 
     if not configs and not spare:
         fail(COMMAND_LINE, "nothing to change is given", "Give --config FILE or --spare SERVER=RATE.")
-    request = control().ConfigureRequest(spare=[_spare(text) for text in spare or []])
+    request = control().ConfigureRequest(spare=[_spare(text) for text in spare or []], force=force)
     if configs:
         request.config = _blob(_bundle(bundle, deployment, controller), configs)
         request.version = hashlib.sha256(request.config).hexdigest()

@@ -20,7 +20,10 @@ def prove(
     carry: Carries = Carried.fields,
     param: Params = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.1, help="How long it may take; what is left then is not proved.")
+        float,
+        typer.Option(
+            "--seconds", min=0.1, callback=common.finite, help="How long it may take; what is left then is not proved."
+        ),
     ] = 600.0,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Where packets that break something are written.")

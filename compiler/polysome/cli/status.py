@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polysome.cli.common import fail
+from polysome.cli.common import fail, warn
 
 DEPLOYMENT = typer.Argument(
     metavar="[DEPLOYMENT]",
@@ -48,6 +48,8 @@ def ask(deployment: str | None, controller: str | None, tls: Path | None) -> tup
     try:
         place = endpoint(deployment, controller, tls)
         with open_client(place) as client:
+            if client.complaint:
+                warn(client.complaint, f"polysome certificates renew {tls}")
             return client.status(), place.target
     except DeployError as error:
         fail(error.code, str(error), error.mend)

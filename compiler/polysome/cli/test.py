@@ -19,7 +19,9 @@ def test(
         list[str] | None, typer.Option("--property", metavar="NAME", help="Only this property; may be repeated.")
     ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long to look.")] = 30.0,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, callback=common.finite, help="How long to look.")
+    ] = 30.0,
     traces: Annotated[int | None, typer.Option("--traces", min=1, help="At most so many traces.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Repeats a run; otherwise each looks elsewhere.")] = None,
     sizes: Annotated[

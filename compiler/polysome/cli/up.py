@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
+from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail, finite
 
 
 def up(
@@ -22,7 +22,8 @@ def up(
         typer.Option("--run-folder", metavar="DIR", help="Logs, certificates, sockets; else /run/polysome/NF."),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", metavar="N", min=0, help="End after so long; else at Ctrl-C.")
+        float | None,
+        typer.Option("--seconds", metavar="N", min=0, callback=finite, help="End after so long; else at Ctrl-C."),
     ] = None,
     no_view: Annotated[bool, typer.Option("--no-view", help="Say only what happens.")] = False,
 ) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polysome.deploy.certificates import complaint_of, operator
 from polysome.deploy.errors import DeployError
-from polysome.deploy.layout import certificates
 from polysome.deploy.messages import control
 
 DEADLINE = 5.0  # s for an answer
@@ -30,10 +30,14 @@ class Refused(DeployError):
 
 
 class Client:
-    """One method for each of the service's; each raises DeployError if there is no answer, Refused if it is no."""
+    """One method for each of the service's; each raises DeployError if there is no answer, Refused if it is no.
 
-    def __init__(self, channel: Any, where: str) -> None:
+    `complaint`: what is to be known of the own certificate, "" for nothing.
+    """
+
+    def __init__(self, channel: Any, where: str, complaint: str = "") -> None:
         self._channel, self._where = channel, where
+        self.complaint = complaint
 
     def status(self, deadline: float = DEADLINE) -> Any:
         """A ControllerStatus."""
@@ -80,20 +84,13 @@ def open_client(endpoint: Endpoint) -> Iterator[Client]:
         import grpc
     except ModuleNotFoundError:
         raise DeployError("Python's module `grpc` is not here", "pip install grpcio protobuf") from None
+    own = ""
     if endpoint.tls is None:
         channel = grpc.insecure_channel(endpoint.target)
     else:
-        authority, certificate, key = (_read(endpoint.tls / name) for name in certificates("operator"))
-        credentials = grpc.ssl_channel_credentials(authority, key, certificate)
-        options = [("grpc.ssl_target_name_override", "controller")]
-        channel = grpc.secure_channel(endpoint.target, credentials, options)
+        trust = operator(endpoint.tls)
+        options = [("grpc.ssl_target_name_override", trust.demanded("controller"))]
+        channel = grpc.secure_channel(endpoint.target, trust.client(), options)
+        own = complaint_of(trust)
     with channel:
-        yield Client(channel, endpoint.target)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        mend = "An operator's certificate is made by the bundle's deploy/certificates.sh."
-        raise DeployError(f"{path} cannot be read: {error.strerror}", mend, code=2) from None
+        yield Client(channel, endpoint.target, own)

@@ -31,6 +31,8 @@ MANAGEMENT = ipaddress.ip_network("198.18.255.0/24")  # RFC 2544; for machines w
 _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")  # and no PCI address
 NOBODY = "nobody"
 SOCKET = "controller.sock"  # in the run folder
+TLS = "tls"  # there, too: the authority, and what is of the parts
+INNER = "controller.tls"  # beside it, where the controller gives itself the connections of operators
 MOST_SOCKET = 107  # bytes of the path of a Unix socket
 ETHERNET = 14
 TAG = 4
@@ -82,7 +84,8 @@ class Machine:
 class Part:
     """A process. `component`: the CMake project in the bundle and its target; None: Python.
 
-    `config`: the text of its configuration, the file `path`; `owns`: a folder that `user` must be able to write.
+    `config`: the text of its configuration, the file `path`; `user`: whom it becomes, "" for nobody else; `owns`: a
+    folder that this user must be able to write.
     """
 
     name: str
@@ -209,18 +212,19 @@ def _interface(name: str) -> str:
 
 def _parts(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], run: Path) -> Iterator[Part]:
     ends = {cable.name: cable.other for cable in cables}
-    switch = _switch(bundle, where, cables, run)
-    yield Part(
-        "switch", "switch", where["switch"].namespace, ("switch/soft", f"{identifier(bundle.nf)}_switch"), *switch
-    )
+    config, target = _switch(bundle, where, cables, run), ("switch/soft", f"{identifier(bundle.nf)}_switch")
+    path = run / "config" / "switch.json"
+    yield Part("switch", "switch", where["switch"].namespace, target, path, text(config), user=config.user)
     for name, given in bundle.agents.items():
         config = _copy(given, run, name, where[name])
         config.device, config.interface, config.huge_pages = "soft", ends[name].interface, False
         path = run / "config" / f"{name}.json"
-        yield Part(name, "rdma", where[name].namespace, ("rdma/agent", "polysome-agent"), path, text(config))
+        component = ("rdma/agent", "polysome-agent")
+        yield Part(name, "rdma", where[name].namespace, component, path, text(config), user=config.user)
     for name, given in bundle.nfs.items():
         config = _copy(given, run, name, where[name])
         config.interface, config.config = ends[name].interface, str(bundle.folder / "nf" / "config.bin")
+        config.samples = str(bundle.folder / "nf" / "samples.json")
         config.state = str(run / "state" / name)
         config.cores[:] = [core for core in given.cores if core in os.sched_getaffinity(0)]
         path, target = run / "config" / f"{name}.json", ("nf", f"{identifier(bundle.nf)}_fields_af_packet")
@@ -230,7 +234,7 @@ def _parts(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], r
     yield Part("controller", "controller", where["switch"].namespace, None, path, text(config), Path(config.state))
 
 
-def _switch(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], run: Path) -> tuple[Path, str]:
+def _switch(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], run: Path) -> Any:
     config = _copy(bundle.switch, run, "switch", where["switch"])
     config.slower = slower(bundle)
     inside = [port for port in config.ports if port.port not in {cable.port for cable in cables}]
@@ -238,7 +242,7 @@ def _switch(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], 
     for cable in cables:
         config.ports.add(port=cable.port, interface=cable.switch.interface)
     config.ports.extend(port for port in inside if not port.interface)  # recirculation, generator: no cable
-    return run / "config" / "switch.json", text(config)
+    return config
 
 
 def _copy(given: Any, run: Path, name: str, machine: Machine) -> Any:
@@ -270,12 +274,12 @@ def _user(name: str) -> str:
 
 
 def _tls(tls: Any, run: Path, name: str) -> None:
-    tls.authority, tls.certificate, tls.key = (str(run / "tls" / file) for file in certificates(name))
+    tls.authority, tls.certificate, tls.key, tls.revoked = (str(run / TLS / file) for file in certificates(name))
 
 
-def certificates(name: str) -> tuple[str, str, str]:
-    """The files that a part needs of the folder that certificates.sh fills."""
-    return "authority.pem", f"{name}.pem", f"{name}.key"
+def certificates(name: str) -> tuple[str, str, str, str]:
+    """The files that a part, or an operator, needs of the folder that certificates.sh fills."""
+    return "authority.pem", f"{name}.pem", f"{name}.key", "revoked.pem"
 
 
 def _controller(bundle: Bundle, where: dict[str, Machine], run: Path) -> Any:

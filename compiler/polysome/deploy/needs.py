@@ -19,8 +19,17 @@ PROGRAMS = {
     "grpc_cpp_plugin": "protobuf-compiler-grpc",
     "pkg-config": "pkg-config",
 }
-LIBRARIES = {"grpc++": "libgrpc++-dev", "libibverbs": "libibverbs-dev"}  # as pkg-config calls them
-MODULES = {"grpc": "grpcio", "google.protobuf": "protobuf", "prometheus_client": "prometheus-client"}
+LIBRARIES = {  # as pkg-config calls them
+    "grpc++": "libgrpc++-dev",
+    "protobuf": "libprotobuf-dev",
+    "libibverbs": "libibverbs-dev",
+}
+MODULES = {
+    "cryptography": "cryptography",
+    "grpc": "grpcio",
+    "google.protobuf": "protobuf",
+    "prometheus_client": "prometheus-client",
+}
 
 
 def missing() -> list[str]:

@@ -7,6 +7,7 @@ whose `polysome up` was killed can be told from all others.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -17,7 +18,8 @@ from pathlib import Path
 
 FIRST_DELAY, LONGEST_DELAY = 0.2, 10.0  # s until a process that ended is started again; doubled each time
 SETTLED = 10.0  # s after which an end counts as the first again
-GRACE = 5.0  # s from SIGTERM to SIGKILL
+GRACE = 5.0  # s until SIGKILL
+LONGEST_LOG = 16 << 20  # bytes
 MARK = "POLYSOME_RUN"  # the variable that names the run's folder
 
 
@@ -82,6 +84,7 @@ class Supervisor:
                     ended.append(_end(state, code, now))
             if state.process is None and now >= state.due:
                 _start(state, now, self.folder)
+            _rotate(state.command.log)
         return ended
 
     def stop(self) -> list[str]:
@@ -89,7 +92,7 @@ class Supervisor:
         states = [state for state in self._states.values() if state.process is not None]
         for state in states:
             assert state.process is not None
-            state.process.terminate()
+            state.process.send_signal(signal.SIGINT)  # SIGTERM would have an NF hand its state over to the next process
         killed, deadline = [], time.monotonic() + GRACE
         for state in states:
             assert state.process is not None
@@ -116,8 +119,25 @@ def _start(state: _State, now: float, folder: Path) -> None:
             cwd="/",
             env={**os.environ, MARK: str(folder)},
             start_new_session=True,
+            preexec_fn=_can_be_interrupted,  # there are no threads
         )
     state.since = now
+
+
+def _can_be_interrupted() -> None:
+    """Where we run in the background of a script, SIGINT is ignored, and would be by our children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _rotate(log: Path) -> None:
+    """What was said before goes to LOG.1 once there is much of it; the process goes on appending to LOG. On a full disk
+    it is gone: what is said now is worth more."""
+    with suppress(OSError):
+        if log.stat().st_size < LONGEST_LOG:
+            return
+        with suppress(OSError):
+            shutil.copyfile(log, log.with_name(log.name + ".1"))
+        os.truncate(log, 0)
 
 
 def _end(state: _State, code: int, now: float) -> Ended:
@@ -147,7 +167,7 @@ def of_run(pids: Iterable[int], folder: Path) -> list[int]:
 def end(pids: Iterable[int], folder: Path) -> None:
     """Ends those that a run with this folder started, and waits until they are gone."""
     left = list(pids)
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGINT, signal.SIGKILL):
         left = of_run(left, folder)
         for pid in left:
             with suppress(ProcessLookupError):

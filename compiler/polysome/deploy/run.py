@@ -20,7 +20,7 @@ from typing import Any
 from polysome.deploy import namespaces, processes
 from polysome.deploy.bundle import Bundle
 from polysome.deploy.errors import DeployError
-from polysome.deploy.layout import SOCKET, Layout, Part, certificates, command
+from polysome.deploy.layout import INNER, SOCKET, TLS, Layout, Part, certificates, command
 from polysome.deploy.processes import Command, Supervisor
 
 PLACE = Path("/run/polysome")
@@ -92,9 +92,9 @@ def _remove(folder: Path, record: Record) -> None:
     link = PLACE / record.nf
     if link.is_symlink() and link.resolve() == folder.resolve():
         link.unlink()
-    for name in ("tls", "config", "state"):
+    for name in (TLS, "config", "state"):
         shutil.rmtree(folder / name, ignore_errors=True)
-    for name in (SOCKET, RECORD):
+    for name in (SOCKET, INNER, RECORD):
         (folder / name).unlink(missing_ok=True)
     if problems:
         raise DeployError("something could not be removed: " + "; ".join(problems))
@@ -155,12 +155,12 @@ def _write(path: Path, text: str) -> None:
 
 def prepare(bundle: Bundle, layout: Layout, folder: Path) -> None:
     """Namespaces, certificates and configurations; what they replace of an earlier run goes."""
-    for name in ("tls", "config", "state", "logs"):
+    for name in (TLS, "config", "state", "logs"):
         shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir(mode=0o755)
-    (folder / "tls").chmod(0o700)
+        (folder / name).mkdir()
+        (folder / name).chmod(0o755)  # parts read their certificates again as the users that they become
     namespaces.make(layout)
-    _certificates(bundle.folder, folder / "tls", [part.name for part in layout.parts])
+    _certificates(bundle.folder / "deploy", folder / TLS, layout.parts)
     for part in layout.parts:
         part.path.write_text(part.config, encoding="utf-8")
         if part.owns is not None:
@@ -169,15 +169,23 @@ def prepare(bundle: Bundle, layout: Layout, folder: Path) -> None:
                 shutil.chown(part.owns, part.user)
 
 
-def _certificates(bundle: Path, folder: Path, names: Sequence[str]) -> None:
-    script = bundle / "deploy" / "certificates.sh"
-    done = subprocess.run(["sh", str(script), str(folder)], capture_output=True, text=True)
-    wanted = {file for name in (*names, "operator") for file in certificates(name)}
-    absent = sorted(file for file in wanted if not (folder / file).is_file())
-    if done.returncode != 0 or absent:
+def _certificates(scripts: Path, folder: Path, parts: Sequence[Part]) -> None:
+    """What is done where the parts' machines are, and where the authority is: here, both are this one."""
+    _script(scripts / "request.sh", folder, *(part.name for part in parts))
+    _script(scripts / "certificates.sh", "renew", folder)
+    for name in (*(part.name for part in parts), "operator"):
+        absent = [file for file in certificates(name) if not (folder / file).is_file()]
+        if absent:
+            raise DeployError(f"{scripts / 'certificates.sh'} failed: it did not make {', '.join(absent)}")
+    for part in parts:
+        shutil.chown(folder / certificates(part.name)[2], part.user or "root")
+
+
+def _script(script: Path, *arguments: object) -> None:
+    done = subprocess.run(["sh", str(script), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().splitlines()
-        why = said[-1] if said else f"it did not make {', '.join(absent)}"
-        raise DeployError(f"{script} failed: {why}")
+        raise DeployError(f"{script} failed: {said[0] if said else f'exit code {done.returncode}'}")
 
 
 def supervisor(bundle: Bundle, layout: Layout, folder: Path, programs: dict[tuple[str, str], Path]) -> Supervisor:

@@ -90,13 +90,15 @@ class BackOff:
 
 @dataclass(frozen=True)
 class Controller:
-    """`metrics`, `listen`: "ADDRESS:PORT" for Prometheus and for operators, or None. Times between polls, ns."""
+    """`metrics`, `listen`: "ADDRESS:PORT" for Prometheus, which anybody who reaches it may read, and for operators, or
+    None. Times between polls, ns."""
 
-    metrics: str | None = None
+    metrics: str = "127.0.0.1:9464"
     listen: str | None = None
     poll: int = 100_000_000
     queue_pair_poll: int = 10_000_000
     health: int = 500_000_000
+    probe: int = 1_000_000_000
     back_off: BackOff = BackOff()
 
 

@@ -138,18 +138,19 @@ class BackOffTable(Table):
 
 
 class ControllerTable(Table):
-    metrics: Endpoint | None = Field(default=Controller.metrics, examples=["0.0.0.0:9464"])
+    metrics: Endpoint = Field(default=Controller.metrics, examples=[Controller.metrics])
     listen: Endpoint | None = Field(default=Controller.listen, examples=["192.0.2.1:50070"])
     poll: Duration = Field(default=Controller.poll, ge=10 * MILLISECOND, le=60 * SECOND, examples=["100ms"])
     queue_pair_poll: Duration = Field(
         default=Controller.queue_pair_poll, ge=MILLISECOND, le=10 * SECOND, examples=["10ms"]
     )
     health: Duration = Field(default=Controller.health, ge=10 * MILLISECOND, le=60 * SECOND, examples=["500ms"])
+    probe: Duration = Field(default=Controller.probe, ge=100 * MILLISECOND, le=3600 * SECOND, examples=["1s"])
     back_off: BackOffTable = BackOffTable()
 
     @model_validator(mode="after")
     def _two_ports(self) -> Self:
-        if self.metrics is not None and self.listen is not None:
+        if self.listen is not None:
             (here, port), (there, other) = self.metrics.split(":"), self.listen.split(":")
             if port == other and (here == there or "0.0.0.0" in (here, there)):
                 why = "Only one of them can listen on a port."

@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
         from polysome_controller.errors import ConfigurationError, EnvironmentProblem
         from polysome_controller.layout import read_config
     except ImportError as error:
-        text = f"{error}: install the packages of requirements.txt (grpcio, protobuf, prometheus-client)"
+        text = f"{error}: install the packages of requirements.txt (cryptography, grpcio, protobuf, prometheus-client)"
         print(f"polysome-controller: error: {text}", file=sys.stderr)
         return 3
 

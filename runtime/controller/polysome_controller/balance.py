@@ -73,7 +73,7 @@ def start(homes: tuple[int, ...], servers: int) -> Balance:
 def decide(before: Balance, loads: tuple[Load, ...], policy: Policy) -> Balance:
     """One look: O(buckets · servers)."""
     places = list(before.places)
-    ceilings = tuple(_aged(c, load) for c, load in zip(before.ceilings, loads))
+    ceilings = tuple(_aged(c, load) for c, load in zip(before.ceilings, loads, strict=True))
     each = _per_bucket(before, loads)
     homeless = [bucket for bucket, place in enumerate(places) if place == NOWHERE]
     ceilings_after = list(ceilings)
@@ -104,7 +104,7 @@ def _per_bucket(balance: Balance, loads: tuple[Load, ...]) -> list[float]:
     counts = [len(balance.at(server)) for server in range(len(loads))]
     total = sum(counts)
     anywhere = sum(load.payload for load in loads) / total if total else 0.0
-    return [load.payload / count if count else anywhere for load, count in zip(loads, counts)]
+    return [load.payload / count if count else anywhere for load, count in zip(loads, counts, strict=True)]
 
 
 def _leaving(balance: Balance, server: int, load: Load, policy: Policy) -> list[int]:
@@ -147,7 +147,9 @@ def _give_away(
     """Buckets that are nowhere to servers that have all of their own and room for more, in proportion to it."""
     rooms = {}
     for server, load in enumerate(loads):
-        complete = all(place == server for home, place in zip(balance.homes, balance.places) if home == server)
+        complete = all(
+            place == server for home, place in zip(balance.homes, balance.places, strict=True) if home == server
+        )
         if server not in busy and complete:
             carries = max([each[server], *(each[balance.homes[b]] for b in homeless)])
             rooms[server] = _room(balance, server, load, policy.middle, carries)

@@ -24,6 +24,7 @@ from polysome_controller.driver import (
     SetBuffer,
     SetGenerator,
     SetGroup,
+    SetHold,
     SetMeter,
     SetMirror,
     SetPort,
@@ -92,6 +93,8 @@ class BfRtTables:
             self._set_group(update)
         elif isinstance(update, SetPort):
             self._set_port(update)
+        elif isinstance(update, SetHold):
+            self._traffic.hold(update.port, update.on)
         elif isinstance(update, SetBuffer):
             self._traffic.set_buffer(update)
         elif isinstance(update, SetGenerator):

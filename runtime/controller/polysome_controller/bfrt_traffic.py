@@ -74,6 +74,11 @@ class BfRtTraffic:
             if most:
                 self._set_queue(self._place(port, queue), most, priority)
 
+    def hold(self, port: int, on: bool) -> None:
+        """The queue of all frames is not served, or is again."""
+        data = [self._client.DataTuple("scheduling_enable", bool_val=not on)]
+        self._modify("queue.sched_cfg", self._pipe, self._place(port, QUEUE), data)
+
     def _set_queue(self, place: dict[str, int], limit: int, priority: int) -> None:
         """Its priority counts where it gets what bandwidth is left (`max`), as there is no guaranteed rate (`min`)."""
         tuple_ = self._client.DataTuple

@@ -41,7 +41,7 @@ class Operations:
                 raise Rejected("UNAVAILABLE", "no NF server is up: nobody can say whether the config is good")
             for nf in changed:
                 try:
-                    await nf.prepare(request.version, request.config)
+                    await nf.prepare(request.version, request.config, request.force)
                 except PartError as error:
                     code = "UNAVAILABLE" if isinstance(error, Unreachable) else "INVALID_ARGUMENT"
                     raise Rejected(code, f"{nf.config.name} did not take the config: {error}") from error
@@ -122,7 +122,7 @@ class Operations:
             return
         for nf in nfs:
             try:
-                await nf.prepare(version, config)
+                await nf.prepare(version, config, force=True)
                 await nf.commit(version)
             except PartError as error:
                 nf.statistics.version = ""

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from polysome_controller import control_pb2 as pb
 from polysome_controller.journal import Journal
 from polysome_controller.layout import SECOND, Bucket, Layout, fingerprint, layout_of
-from polysome_controller.rpc import Credentials, Leases, Peer
+from polysome_controller.rpc import Leases, Peer
 from polysome_controller.state import PairState, State, Store
 from polysome_controller.tables import Tables
+from polysome_controller.trust import Trust
 
 
 @dataclass
@@ -19,8 +20,9 @@ class Context:
     config: pb.ControllerConfig
     store: Store
     journal: Journal
-    credentials: Credentials
+    trust: Trust
     leases: Leases
+    peers: list[Peer] = field(default_factory=list)
     layout: Layout = field(init=False)
     tables: Tables = field(init=False)
     fingerprint: str = field(init=False)
@@ -73,7 +75,9 @@ class Context:
         self.state.active = nf
 
     def peer(self, service: str, address: str, name: str) -> Peer:
-        return Peer(service, address, name, self.credentials, self.leases, self.deadline)
+        made = Peer(service, address, name, self.trust, self.leases, self.deadline)
+        self.peers.append(made)
+        return made
 
     def placed(self, buckets: list[int]) -> list[tuple[int, Bucket]]:
         """Buckets as they are to be now."""

@@ -40,20 +40,22 @@ class AgentConfig(_message.Message):
     def __init__(self, server: _Optional[str] = ..., device: _Optional[str] = ..., interface: _Optional[str] = ..., device_port: _Optional[int] = ..., numa: _Optional[int] = ..., region: _Optional[int] = ..., queue_pairs: _Optional[int] = ..., mtu: _Optional[int] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., outstanding_reads: _Optional[int] = ..., huge_pages: bool = ..., listen: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., user: _Optional[str] = ...) -> None: ...
 
 class AgentHealth(_message.Message):
-    __slots__ = ["boot", "counters", "link", "queue_pairs", "spare", "trouble"]
+    __slots__ = ["boot", "certificate", "counters", "link", "queue_pairs", "spare", "trouble"]
     BOOT_FIELD_NUMBER: _ClassVar[int]
+    CERTIFICATE_FIELD_NUMBER: _ClassVar[int]
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
     LINK_FIELD_NUMBER: _ClassVar[int]
     QUEUE_PAIRS_FIELD_NUMBER: _ClassVar[int]
     SPARE_FIELD_NUMBER: _ClassVar[int]
     TROUBLE_FIELD_NUMBER: _ClassVar[int]
     boot: int
+    certificate: CertificateState
     counters: _containers.RepeatedCompositeFieldContainer[Counter]
     link: bool
     queue_pairs: _containers.RepeatedCompositeFieldContainer[QueuePair]
     spare: int
     trouble: str
-    def __init__(self, boot: _Optional[int] = ..., link: bool = ..., trouble: _Optional[str] = ..., queue_pairs: _Optional[_Iterable[_Union[QueuePair, _Mapping]]] = ..., counters: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., spare: _Optional[int] = ...) -> None: ...
+    def __init__(self, boot: _Optional[int] = ..., link: bool = ..., trouble: _Optional[str] = ..., queue_pairs: _Optional[_Iterable[_Union[QueuePair, _Mapping]]] = ..., counters: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., spare: _Optional[int] = ..., certificate: _Optional[_Union[CertificateState, _Mapping]] = ...) -> None: ...
 
 class Attachment(_message.Message):
     __slots__ = ["interface", "port"]
@@ -105,6 +107,18 @@ class Cell(_message.Message):
     value: int
     def __init__(self, register: _Optional[str] = ..., index: _Optional[int] = ..., field: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
 
+class CertificateState(_message.Message):
+    __slots__ = ["ends", "name", "serial", "trouble"]
+    ENDS_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SERIAL_FIELD_NUMBER: _ClassVar[int]
+    TROUBLE_FIELD_NUMBER: _ClassVar[int]
+    ends: int
+    name: str
+    serial: str
+    trouble: str
+    def __init__(self, name: _Optional[str] = ..., ends: _Optional[int] = ..., serial: _Optional[str] = ..., trouble: _Optional[str] = ...) -> None: ...
+
 class ClearRequest(_message.Message):
     __slots__ = ["boot", "lease"]
     BOOT_FIELD_NUMBER: _ClassVar[int]
@@ -122,16 +136,18 @@ class CommitRequest(_message.Message):
     def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., version: _Optional[str] = ...) -> None: ...
 
 class ConfigureRequest(_message.Message):
-    __slots__ = ["config", "fallback", "spare", "version"]
+    __slots__ = ["config", "fallback", "force", "spare", "version"]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     FALLBACK_FIELD_NUMBER: _ClassVar[int]
+    FORCE_FIELD_NUMBER: _ClassVar[int]
     SPARE_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     config: bytes
     fallback: int
+    force: bool
     spare: _containers.RepeatedCompositeFieldContainer[Spare]
     version: str
-    def __init__(self, version: _Optional[str] = ..., config: _Optional[bytes] = ..., fallback: _Optional[int] = ..., spare: _Optional[_Iterable[_Union[Spare, _Mapping]]] = ...) -> None: ...
+    def __init__(self, version: _Optional[str] = ..., config: _Optional[bytes] = ..., fallback: _Optional[int] = ..., force: bool = ..., spare: _Optional[_Iterable[_Union[Spare, _Mapping]]] = ...) -> None: ...
 
 class ControllerConfig(_message.Message):
     __slots__ = ["admin", "back_off", "bring_up", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_cell", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
@@ -206,8 +222,9 @@ class ControllerConfig(_message.Message):
     def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., bring_up: _Optional[_Union[BringUp, _Mapping]] = ..., queue_cell: _Optional[int] = ...) -> None: ...
 
 class ControllerStatus(_message.Message):
-    __slots__ = ["active", "drops", "epoch", "events", "happened", "links", "nf", "parts", "queue_pairs", "servers", "uptime", "version"]
+    __slots__ = ["active", "certificates", "drops", "epoch", "events", "happened", "links", "nf", "parts", "probes", "queue_pairs", "servers", "uptime", "version"]
     ACTIVE_FIELD_NUMBER: _ClassVar[int]
+    CERTIFICATES_FIELD_NUMBER: _ClassVar[int]
     DROPS_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
@@ -215,11 +232,13 @@ class ControllerStatus(_message.Message):
     LINKS_FIELD_NUMBER: _ClassVar[int]
     NF_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
+    PROBES_FIELD_NUMBER: _ClassVar[int]
     QUEUE_PAIRS_FIELD_NUMBER: _ClassVar[int]
     SERVERS_FIELD_NUMBER: _ClassVar[int]
     UPTIME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     active: str
+    certificates: _containers.RepeatedCompositeFieldContainer[CertificateState]
     drops: _containers.RepeatedCompositeFieldContainer[Counter]
     epoch: int
     events: _containers.RepeatedCompositeFieldContainer[Counter]
@@ -227,11 +246,12 @@ class ControllerStatus(_message.Message):
     links: _containers.RepeatedCompositeFieldContainer[LinkLoad]
     nf: str
     parts: _containers.RepeatedCompositeFieldContainer[Part]
+    probes: _containers.RepeatedCompositeFieldContainer[ProbeCount]
     queue_pairs: _containers.RepeatedCompositeFieldContainer[QueuePairState]
     servers: _containers.RepeatedCompositeFieldContainer[ServerLoad]
     uptime: int
     version: str
-    def __init__(self, nf: _Optional[str] = ..., version: _Optional[str] = ..., epoch: _Optional[int] = ..., uptime: _Optional[int] = ..., active: _Optional[str] = ..., parts: _Optional[_Iterable[_Union[Part, _Mapping]]] = ..., servers: _Optional[_Iterable[_Union[ServerLoad, _Mapping]]] = ..., queue_pairs: _Optional[_Iterable[_Union[QueuePairState, _Mapping]]] = ..., links: _Optional[_Iterable[_Union[LinkLoad, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., happened: _Optional[_Iterable[_Union[Happened, _Mapping]]] = ...) -> None: ...
+    def __init__(self, nf: _Optional[str] = ..., version: _Optional[str] = ..., epoch: _Optional[int] = ..., uptime: _Optional[int] = ..., active: _Optional[str] = ..., parts: _Optional[_Iterable[_Union[Part, _Mapping]]] = ..., servers: _Optional[_Iterable[_Union[ServerLoad, _Mapping]]] = ..., queue_pairs: _Optional[_Iterable[_Union[QueuePairState, _Mapping]]] = ..., links: _Optional[_Iterable[_Union[LinkLoad, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., happened: _Optional[_Iterable[_Union[Happened, _Mapping]]] = ..., probes: _Optional[_Iterable[_Union[ProbeCount, _Mapping]]] = ..., certificates: _Optional[_Iterable[_Union[CertificateState, _Mapping]]] = ...) -> None: ...
 
 class Counter(_message.Message):
     __slots__ = ["name", "value"]
@@ -297,6 +317,12 @@ class Group(_message.Message):
     ports: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, group: _Optional[int] = ..., ports: _Optional[_Iterable[int]] = ...) -> None: ...
 
+class HandOverRequest(_message.Message):
+    __slots__ = ["lease"]
+    LEASE_FIELD_NUMBER: _ClassVar[int]
+    lease: Lease
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ...) -> None: ...
+
 class Happened(_message.Message):
     __slots__ = ["part", "severity", "text", "time"]
     PART_FIELD_NUMBER: _ClassVar[int]
@@ -308,6 +334,14 @@ class Happened(_message.Message):
     text: str
     time: int
     def __init__(self, time: _Optional[int] = ..., severity: _Optional[str] = ..., part: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+
+class Hold(_message.Message):
+    __slots__ = ["on", "port"]
+    ON_FIELD_NUMBER: _ClassVar[int]
+    PORT_FIELD_NUMBER: _ClassVar[int]
+    on: bool
+    port: int
+    def __init__(self, port: _Optional[int] = ..., on: bool = ...) -> None: ...
 
 class Lease(_message.Message):
     __slots__ = ["epoch", "number"]
@@ -380,11 +414,12 @@ class Mirror(_message.Message):
     def __init__(self, session: _Optional[int] = ..., port: _Optional[int] = ..., max_length: _Optional[int] = ...) -> None: ...
 
 class NfConfig(_message.Message):
-    __slots__ = ["config", "cores", "interface", "listen", "server", "state", "tls", "user"]
+    __slots__ = ["config", "cores", "interface", "listen", "samples", "server", "state", "tls", "user"]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     CORES_FIELD_NUMBER: _ClassVar[int]
     INTERFACE_FIELD_NUMBER: _ClassVar[int]
     LISTEN_FIELD_NUMBER: _ClassVar[int]
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
     SERVER_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     TLS_FIELD_NUMBER: _ClassVar[int]
@@ -393,14 +428,15 @@ class NfConfig(_message.Message):
     cores: _containers.RepeatedScalarFieldContainer[int]
     interface: str
     listen: str
+    samples: str
     server: str
     state: str
     tls: Tls
     user: str
-    def __init__(self, server: _Optional[str] = ..., interface: _Optional[str] = ..., config: _Optional[str] = ..., state: _Optional[str] = ..., cores: _Optional[_Iterable[int]] = ..., listen: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., user: _Optional[str] = ...) -> None: ...
+    def __init__(self, server: _Optional[str] = ..., interface: _Optional[str] = ..., config: _Optional[str] = ..., state: _Optional[str] = ..., cores: _Optional[_Iterable[int]] = ..., listen: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., user: _Optional[str] = ..., samples: _Optional[str] = ...) -> None: ...
 
 class NfDescription(_message.Message):
-    __slots__ = ["boot", "challenge", "mac", "nf", "prepared", "program", "server", "version"]
+    __slots__ = ["boot", "challenge", "mac", "nf", "prepared", "program", "server", "took_over", "version"]
     BOOT_FIELD_NUMBER: _ClassVar[int]
     CHALLENGE_FIELD_NUMBER: _ClassVar[int]
     MAC_FIELD_NUMBER: _ClassVar[int]
@@ -408,6 +444,7 @@ class NfDescription(_message.Message):
     PREPARED_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
     SERVER_FIELD_NUMBER: _ClassVar[int]
+    TOOK_OVER_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     boot: int
     challenge: bytes
@@ -416,8 +453,9 @@ class NfDescription(_message.Message):
     prepared: str
     program: str
     server: str
+    took_over: bool
     version: str
-    def __init__(self, challenge: _Optional[bytes] = ..., server: _Optional[str] = ..., nf: _Optional[str] = ..., boot: _Optional[int] = ..., program: _Optional[str] = ..., version: _Optional[str] = ..., prepared: _Optional[str] = ..., mac: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, challenge: _Optional[bytes] = ..., server: _Optional[str] = ..., nf: _Optional[str] = ..., boot: _Optional[int] = ..., program: _Optional[str] = ..., version: _Optional[str] = ..., prepared: _Optional[str] = ..., mac: _Optional[bytes] = ..., took_over: bool = ...) -> None: ...
 
 class NfName(_message.Message):
     __slots__ = ["name"]
@@ -440,18 +478,22 @@ class NfServer(_message.Message):
     def __init__(self, name: _Optional[str] = ..., address: _Optional[str] = ..., port: _Optional[int] = ..., rate: _Optional[int] = ..., queue_bytes: _Optional[int] = ...) -> None: ...
 
 class NfStatistics(_message.Message):
-    __slots__ = ["boot", "counters", "drops", "held", "version"]
+    __slots__ = ["boot", "certificate", "counters", "drops", "held", "leaving", "version"]
     BOOT_FIELD_NUMBER: _ClassVar[int]
+    CERTIFICATE_FIELD_NUMBER: _ClassVar[int]
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
     DROPS_FIELD_NUMBER: _ClassVar[int]
     HELD_FIELD_NUMBER: _ClassVar[int]
+    LEAVING_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     boot: int
+    certificate: CertificateState
     counters: _containers.RepeatedCompositeFieldContainer[Counter]
     drops: _containers.RepeatedCompositeFieldContainer[Counter]
     held: int
+    leaving: bool
     version: str
-    def __init__(self, boot: _Optional[int] = ..., counters: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., held: _Optional[int] = ..., version: _Optional[str] = ...) -> None: ...
+    def __init__(self, boot: _Optional[int] = ..., counters: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., held: _Optional[int] = ..., version: _Optional[str] = ..., certificate: _Optional[_Union[CertificateState, _Mapping]] = ..., leaving: bool = ...) -> None: ...
 
 class Nothing(_message.Message):
     __slots__ = []
@@ -484,18 +526,20 @@ class Piece(_message.Message):
     def __init__(self, first: _Optional[int] = ..., width: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
 
 class Polling(_message.Message):
-    __slots__ = ["deadline", "health", "load", "misses", "queue_pairs"]
+    __slots__ = ["deadline", "health", "load", "misses", "probes", "queue_pairs"]
     DEADLINE_FIELD_NUMBER: _ClassVar[int]
     HEALTH_FIELD_NUMBER: _ClassVar[int]
     LOAD_FIELD_NUMBER: _ClassVar[int]
     MISSES_FIELD_NUMBER: _ClassVar[int]
+    PROBES_FIELD_NUMBER: _ClassVar[int]
     QUEUE_PAIRS_FIELD_NUMBER: _ClassVar[int]
     deadline: int
     health: int
     load: int
     misses: int
+    probes: int
     queue_pairs: int
-    def __init__(self, queue_pairs: _Optional[int] = ..., load: _Optional[int] = ..., health: _Optional[int] = ..., deadline: _Optional[int] = ..., misses: _Optional[int] = ...) -> None: ...
+    def __init__(self, queue_pairs: _Optional[int] = ..., load: _Optional[int] = ..., health: _Optional[int] = ..., deadline: _Optional[int] = ..., misses: _Optional[int] = ..., probes: _Optional[int] = ...) -> None: ...
 
 class Port(_message.Message):
     __slots__ = ["append_icrc", "first_queue_bytes", "index", "loop_time", "loopback", "port", "queue_bytes", "rate", "role"]
@@ -550,30 +594,48 @@ class PortStatistics(_message.Message):
     def __init__(self, port: _Optional[int] = ..., interface: _Optional[str] = ..., up: bool = ..., frames_in: _Optional[int] = ..., bytes_in: _Optional[int] = ..., frames_out: _Optional[int] = ..., bytes_out: _Optional[int] = ..., dropped: _Optional[int] = ..., append_icrc: bool = ..., role: _Optional[int] = ..., index: _Optional[int] = ..., rate: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[QueueSettings, _Mapping]]] = ...) -> None: ...
 
 class PrepareRequest(_message.Message):
-    __slots__ = ["config", "lease", "version"]
+    __slots__ = ["config", "force", "lease", "version"]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
+    FORCE_FIELD_NUMBER: _ClassVar[int]
     LEASE_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     config: bytes
+    force: bool
     lease: Lease
     version: str
-    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., version: _Optional[str] = ..., config: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., version: _Optional[str] = ..., config: _Optional[bytes] = ..., force: bool = ...) -> None: ...
 
 class Probe(_message.Message):
-    __slots__ = ["edits", "fields", "headers", "length", "number", "way"]
+    __slots__ = ["edits", "fields", "headers", "length", "number", "sums", "way"]
     EDITS_FIELD_NUMBER: _ClassVar[int]
     FIELDS_FIELD_NUMBER: _ClassVar[int]
     HEADERS_FIELD_NUMBER: _ClassVar[int]
     LENGTH_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
+    SUMS_FIELD_NUMBER: _ClassVar[int]
     WAY_FIELD_NUMBER: _ClassVar[int]
     edits: _containers.RepeatedCompositeFieldContainer[Piece]
     fields: _containers.RepeatedCompositeFieldContainer[Piece]
     headers: bytes
     length: int
     number: int
+    sums: _containers.RepeatedCompositeFieldContainer[Piece]
     way: int
-    def __init__(self, way: _Optional[int] = ..., headers: _Optional[bytes] = ..., length: _Optional[int] = ..., number: _Optional[int] = ..., fields: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., edits: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ...) -> None: ...
+    def __init__(self, way: _Optional[int] = ..., headers: _Optional[bytes] = ..., length: _Optional[int] = ..., number: _Optional[int] = ..., fields: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., edits: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., sums: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ...) -> None: ...
+
+class ProbeCount(_message.Message):
+    __slots__ = ["back", "nf", "queue_pair", "sent", "took"]
+    BACK_FIELD_NUMBER: _ClassVar[int]
+    NF_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_PAIR_FIELD_NUMBER: _ClassVar[int]
+    SENT_FIELD_NUMBER: _ClassVar[int]
+    TOOK_FIELD_NUMBER: _ClassVar[int]
+    back: int
+    nf: str
+    queue_pair: int
+    sent: int
+    took: int
+    def __init__(self, nf: _Optional[str] = ..., queue_pair: _Optional[int] = ..., sent: _Optional[int] = ..., back: _Optional[int] = ..., took: _Optional[int] = ...) -> None: ...
 
 class QueuePair(_message.Message):
     __slots__ = ["number", "pair", "peer", "psn", "ready"]
@@ -695,6 +757,20 @@ class ResetRequest(_message.Message):
     peer: int
     def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., boot: _Optional[int] = ..., pair: _Optional[int] = ..., peer: _Optional[int] = ...) -> None: ...
 
+class Sample(_message.Message):
+    __slots__ = ["packet", "port"]
+    PACKET_FIELD_NUMBER: _ClassVar[int]
+    PORT_FIELD_NUMBER: _ClassVar[int]
+    packet: bytes
+    port: int
+    def __init__(self, port: _Optional[int] = ..., packet: _Optional[bytes] = ...) -> None: ...
+
+class Samples(_message.Message):
+    __slots__ = ["samples"]
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    samples: _containers.RepeatedCompositeFieldContainer[Sample]
+    def __init__(self, samples: _Optional[_Iterable[_Union[Sample, _Mapping]]] = ...) -> None: ...
+
 class ServerLoad(_message.Message):
     __slots__ = ["allowed", "buckets", "name", "own", "own_buckets", "payload"]
     ALLOWED_FIELD_NUMBER: _ClassVar[int]
@@ -754,28 +830,32 @@ class SwitchDescription(_message.Message):
     def __init__(self, challenge: _Optional[bytes] = ..., boot: _Optional[int] = ..., program: _Optional[str] = ..., model: _Optional[str] = ...) -> None: ...
 
 class SwitchStatistics(_message.Message):
-    __slots__ = ["boot", "cell", "drops", "ports", "time"]
+    __slots__ = ["boot", "cell", "certificate", "drops", "ports", "time"]
     BOOT_FIELD_NUMBER: _ClassVar[int]
     CELL_FIELD_NUMBER: _ClassVar[int]
+    CERTIFICATE_FIELD_NUMBER: _ClassVar[int]
     DROPS_FIELD_NUMBER: _ClassVar[int]
     PORTS_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     boot: int
     cell: int
+    certificate: CertificateState
     drops: _containers.RepeatedCompositeFieldContainer[Counter]
     ports: _containers.RepeatedCompositeFieldContainer[PortStatistics]
     time: int
-    def __init__(self, boot: _Optional[int] = ..., ports: _Optional[_Iterable[_Union[PortStatistics, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., time: _Optional[int] = ..., cell: _Optional[int] = ...) -> None: ...
+    def __init__(self, boot: _Optional[int] = ..., ports: _Optional[_Iterable[_Union[PortStatistics, _Mapping]]] = ..., drops: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., time: _Optional[int] = ..., cell: _Optional[int] = ..., certificate: _Optional[_Union[CertificateState, _Mapping]] = ...) -> None: ...
 
 class Tls(_message.Message):
-    __slots__ = ["authority", "certificate", "key"]
+    __slots__ = ["authority", "certificate", "key", "revoked"]
     AUTHORITY_FIELD_NUMBER: _ClassVar[int]
     CERTIFICATE_FIELD_NUMBER: _ClassVar[int]
     KEY_FIELD_NUMBER: _ClassVar[int]
+    REVOKED_FIELD_NUMBER: _ClassVar[int]
     authority: str
     certificate: str
     key: str
-    def __init__(self, authority: _Optional[str] = ..., certificate: _Optional[str] = ..., key: _Optional[str] = ...) -> None: ...
+    revoked: str
+    def __init__(self, authority: _Optional[str] = ..., certificate: _Optional[str] = ..., key: _Optional[str] = ..., revoked: _Optional[str] = ...) -> None: ...
 
 class Traffic(_message.Message):
     __slots__ = ["name", "ports", "queue_bytes", "rate"]
@@ -816,11 +896,12 @@ class TryResponse(_message.Message):
     def __init__(self, sent: bool = ..., ports: _Optional[_Iterable[int]] = ..., packet: _Optional[bytes] = ..., reason: _Optional[str] = ..., version: _Optional[str] = ..., lookups: _Optional[_Iterable[_Union[Lookup, _Mapping]]] = ..., delay: _Optional[int] = ...) -> None: ...
 
 class Update(_message.Message):
-    __slots__ = ["add", "clear", "generator", "group", "meter", "mirror", "modify", "port", "put", "register", "remove"]
+    __slots__ = ["add", "clear", "generator", "group", "hold", "meter", "mirror", "modify", "port", "put", "register", "remove"]
     ADD_FIELD_NUMBER: _ClassVar[int]
     CLEAR_FIELD_NUMBER: _ClassVar[int]
     GENERATOR_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
+    HOLD_FIELD_NUMBER: _ClassVar[int]
     METER_FIELD_NUMBER: _ClassVar[int]
     MIRROR_FIELD_NUMBER: _ClassVar[int]
     MODIFY_FIELD_NUMBER: _ClassVar[int]
@@ -832,6 +913,7 @@ class Update(_message.Message):
     clear: str
     generator: Generator
     group: Group
+    hold: Hold
     meter: Meter
     mirror: Mirror
     modify: Entry
@@ -839,7 +921,7 @@ class Update(_message.Message):
     put: Entry
     register: Cell
     remove: Entry
-    def __init__(self, add: _Optional[_Union[Entry, _Mapping]] = ..., modify: _Optional[_Union[Entry, _Mapping]] = ..., put: _Optional[_Union[Entry, _Mapping]] = ..., remove: _Optional[_Union[Entry, _Mapping]] = ..., register: _Optional[_Union[Cell, _Mapping]] = ..., meter: _Optional[_Union[Meter, _Mapping]] = ..., mirror: _Optional[_Union[Mirror, _Mapping]] = ..., group: _Optional[_Union[Group, _Mapping]] = ..., port: _Optional[_Union[Port, _Mapping]] = ..., generator: _Optional[_Union[Generator, _Mapping]] = ..., clear: _Optional[str] = ...) -> None: ...
+    def __init__(self, add: _Optional[_Union[Entry, _Mapping]] = ..., modify: _Optional[_Union[Entry, _Mapping]] = ..., put: _Optional[_Union[Entry, _Mapping]] = ..., remove: _Optional[_Union[Entry, _Mapping]] = ..., register: _Optional[_Union[Cell, _Mapping]] = ..., meter: _Optional[_Union[Meter, _Mapping]] = ..., mirror: _Optional[_Union[Mirror, _Mapping]] = ..., group: _Optional[_Union[Group, _Mapping]] = ..., port: _Optional[_Union[Port, _Mapping]] = ..., generator: _Optional[_Union[Generator, _Mapping]] = ..., clear: _Optional[str] = ..., hold: _Optional[_Union[Hold, _Mapping]] = ...) -> None: ...
 
 class Values(_message.Message):
     __slots__ = ["values"]

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller import program
+from polysome_controller.certificates import CertificateWatch
 from polysome_controller.configure import Operations
 from polysome_controller.context import Context
+from polysome_controller.data_path import DataPath
 from polysome_controller.driver import SwitchDriver
 from polysome_controller.errors import ConfigurationError, EnvironmentProblem, PartError, Refused
 from polysome_controller.events import EventWatch
@@ -24,12 +26,13 @@ from polysome_controller.load import LoadMonitor
 from polysome_controller.metrics import Metrics
 from polysome_controller.nfs import NfServers
 from polysome_controller.proving import Prover
-from polysome_controller.rpc import Credentials, Leases
+from polysome_controller.rpc import Leases
 from polysome_controller.servers import Server
 from polysome_controller.service import Service
 from polysome_controller.soft_switch import SoftSwitch
 from polysome_controller.state import Store
 from polysome_controller.switch import Switch
+from polysome_controller.trust import Trust
 
 
 def driver_of(context: Context) -> SwitchDriver:
@@ -47,15 +50,17 @@ class Controller:
     def __init__(self, config: pb.ControllerConfig) -> None:
         self._lock = _only_one(Path(config.state))
         journal, store = Journal(), Store(Path(config.state))
-        credentials, leases = Credentials.load(config.tls), Leases(store.state.epoch)
-        self._context = context = Context(config, store, journal, credentials, leases)
+        trust, leases = Trust("controller", config.tls), Leases(store.state.epoch)
+        self._context = context = Context(config, store, journal, trust, leases)
         self._began = time.monotonic_ns()
         self._switch = Switch(context, driver_of(context), self._switch_ready)
-        self._prover = Prover(context) if config.bring_up.probes else None
+        self._prover = Prover(context, self._switch) if config.bring_up.probes else None
         self._servers = [Server(context, self._switch, i, self._prover) for i in range(len(config.rdma_servers))]
         self._nfs = NfServers(context, self._switch)
+        self._data_path = DataPath(context, self._switch, self._servers, self._nfs, self._prover)
         self._load = LoadMonitor(context, self._switch, self._servers)
         self._events = EventWatch(context, self._switch)
+        self._certificates = CertificateWatch(context)
         self._service = Service(context, Operations(context, self._switch, self._nfs), self._nfs, self.status)
         self._metrics = Metrics(config.metrics, self.status, journal) if config.metrics else None
         self._take_first_config()
@@ -71,7 +76,7 @@ class Controller:
         try:
             await self._service.start()
             if self._metrics is not None:
-                self._metrics.start(asyncio.get_running_loop())
+                await self._metrics.start()
             stopping = asyncio.create_task(self._until(stop))
             tasks = [stopping, *self._start_tasks()]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -94,6 +99,8 @@ class Controller:
             (self._nfs.choose, min(polling.queue_pairs, polling.health) / SECOND),
             (self._load.look, polling.load / SECOND),
             (self._events.look, polling.health / SECOND),
+            (self._certificates.look, polling.health / SECOND),
+            (self._data_path.look, self._data_path.pause),
         ]
         watches = [self._switch.watch(), *(s.watch() for s in self._servers), *(n.watch() for n in self._nfs.each)]
         tasks = [asyncio.create_task(watch) for watch in watches]
@@ -103,13 +110,13 @@ class Controller:
         await self._service.stop()
         if self._metrics is not None:
             self._metrics.stop()
+        for nf in self._nfs.each:
+            await nf.close()
         await self._switch.driver.close()
         for server in self._servers:
             await server.close()
         if self._prover is not None:
             self._prover.close()
-        for nf in self._nfs.each:
-            await nf.close()
         self._context.store.save()
         os.close(self._lock)
 
@@ -143,13 +150,15 @@ class Controller:
             return
         run, rounds = self._switch.boot, [server.rounds for server in self._servers]
         values = await self._switch.driver.read_register(program.PRIMARIES, 0, len(self._context.layout.server_of))
-        for before, server in zip(rounds, self._servers):
+        for before, server in zip(rounds, self._servers, strict=True):
             if server.rounds != before or self._switch.boot != run:
                 continue  # read before they came up
             for pair in server.pairs:
                 if values[pair]:
                     server.seen_up(pair)
-            server.went_down([pair for pair in server.pairs if not values[pair]], "taken down by the switch")
+            if server.went_down([pair for pair in server.pairs if not values[pair]], "taken down by the switch"):
+                self._data_path.doubt(server)
+        await self._data_path.ask_doubted()
 
     def _take_first_config(self) -> None:
         """The config that the deployment came with is committed, unless an operator has committed another one since."""
@@ -175,25 +184,34 @@ class Controller:
             epoch=context.leases.epoch,
             uptime=time.monotonic_ns() - self._began,
             active=context.state.active,
-            parts=[self._switch.part.message(), *(s.part.message() for s in self._servers), *self._nf_parts()],
+            parts=[self._switch.part.message(), *(self._server_part(s) for s in self._servers), *self._nf_parts()],
             servers=self._load.servers(),
-            queue_pairs=[
-                pb.QueuePairState(
-                    index=pair,
-                    server=server.config.name,
-                    number=(context.state.pairs[pair].numbers or [0])[-1],
-                    state=status.state,
-                    restores=status.restores,
-                    reason=status.reason,
-                )
-                for server in self._servers
-                for pair, status in server.status.items()
-            ],
+            queue_pairs=[self._pair(server, pair) for server in self._servers for pair in server.pairs],
             links=self._load.links(),
             drops=self._drops(),
             events=self._events.messages(),
             happened=context.journal.latest(),
+            probes=self._data_path.counts(),
+            certificates=self._certificates.messages(),
         )
+
+    def _pair(self, server: Server, pair: int) -> pb.QueuePairState:
+        status, failing = server.status[pair], self._data_path.failing_pair(pair)
+        return pb.QueuePairState(
+            index=pair,
+            server=server.config.name,
+            number=(self._context.state.pairs[pair].numbers or [0])[-1],
+            state="failing" if failing else status.state,
+            restores=status.restores,
+            reason=failing or status.reason,
+        )
+
+    def _server_part(self, server: Server) -> pb.Part:
+        """It is up as long as one of its queue pairs is; its detail says why one fails."""
+        part = server.part.message()
+        failing = next(filter(None, map(self._data_path.failing_pair, server.pairs)), "")
+        part.detail = failing or part.detail
+        return part
 
     def _nf_parts(self) -> list[pb.Part]:
         parts = []
@@ -203,6 +221,9 @@ class Controller:
                 part.state = "drained"
             elif nf.part.up and nf is not self._nfs.active:
                 part.state = "standby"
+            failing = self._data_path.failing_nf(nf.config.name)
+            if failing:
+                part.state, part.detail = "failing", failing
             parts.append(part)
         return parts
 

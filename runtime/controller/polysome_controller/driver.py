@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Union
 
 Named = tuple[tuple[str, int], ...]
 
@@ -89,6 +88,14 @@ class SetPort:
 
 
 @dataclass(frozen=True)
+class SetHold:
+    """Nothing leaves by the port while it is on: frames wait in its queue, up to its limit. Off again with SetPort."""
+
+    port: int
+    on: bool
+
+
+@dataclass(frozen=True)
 class SetBuffer:
     """Of the packet buffer: what all queues together may hold, and of that what the mirror's copies may."""
 
@@ -105,8 +112,9 @@ class SetGenerator:
     count: int
 
 
-# Evaluated when the module is loaded, so in the older form.
-Update = Union[Put, Remove, Clear, SetRegister, SetMeter, SetMirror, SetGroup, SetPort, SetBuffer, SetGenerator]
+Update = (
+    Put | Remove | Clear | SetRegister | SetMeter | SetMirror | SetGroup | SetPort | SetHold | SetBuffer | SetGenerator
+)
 
 
 @dataclass(frozen=True)

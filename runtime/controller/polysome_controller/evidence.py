@@ -27,25 +27,24 @@ def rose(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     return {name: value - before.get(name, 0) for name, value in after.items() if value > before.get(name, 0)}
 
 
-def explain(fault: Fault, pair: int, server: pb.RdmaServer, bring_up: pb.BringUp, counted: Counted) -> str:
+def explain(fault: Fault, server: pb.RdmaServer, bring_up: pb.BringUp, counted: Counted) -> str:
     """What was missing, and the setting that mends it."""
-    head = f"queue pair {pair} is not proved: "
     size = f"a probe of {fault.probe.length} B"
     if fault.stage == "sent":
-        return f"{head}{size} cannot be sent to {bring_up.interface}: {fault.found}"
+        return f"{size} cannot be sent to {bring_up.interface}: {fault.found}"
     here = f"{bring_up.interface}, at switch port {bring_up.port}"
     if fault.stage == "fields":
         if fault.found:
-            return f"{head}of {size} came {fault.found}; the switch's program or tables are others than these"
+            return f"of {size} came {fault.found}; the switch's program or tables are others than these"
         if "ingress.parked" in counted.switch:
-            return f"{head}{size} was parked, and its fields did not come back by {here}: look at that link"
+            return f"{size} was parked, and its fields did not come back by {here}: look at that link"
         return (
-            f"{head}{size} did not reach the switch by {here}: that port must be up, and be the other end of the "
+            f"{size} did not reach the switch by {here}: that port must be up, and be the other end of the "
             "interface; [switch] of the site file may name others, `cpu_port` and `cpu_interface`"
         )
     if fault.found:
-        return f"{head}of {size} came back {fault.found}; the memory of {server.name} does not keep what is written"
-    return head + (_refused(server, bring_up, counted) or _lost(fault, server, bring_up, counted))
+        return f"of {size} came back {fault.found}; the memory of {server.name} does not keep what is written"
+    return _refused(server, bring_up, counted) or _lost(fault, server, bring_up, counted)
 
 
 def _refused(server: pb.RdmaServer, bring_up: pb.BringUp, counted: Counted) -> str:

@@ -15,7 +15,7 @@ SECOND = 1_000_000_000
 SOFT_MODELS = ("software", "linux")  # all others are driven by BfRt
 MOST_SESSIONS = 1023  # mirror sessions have 10 bits, and 0 stands for none
 ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER, ROLE_RECIRCULATION, ROLE_GENERATOR, ROLE_CONTROLLER = 1, 2, 3, 4, 5, 6
-CONTROLLER_INDEX = 255  # of its port, where others have the number of a port of the spec
+CONTROLLER_INDEX = 255  # of its port, where others have the number of a port of the spec; so an NF's verdict, too
 CONTROLLER_VERDICT = 0x4000  # no port of the spec, nor a set of them
 
 
@@ -44,7 +44,7 @@ def check(config: pb.ControllerConfig) -> None:
     for name in ("traffic", "nf_servers"):
         if not getattr(config, name):
             raise ConfigurationError(f"`{name}` is empty: nothing can be decided without one")
-    for name in ("queue_pairs", "load", "health", "deadline", "misses"):
+    for name in ("queue_pairs", "load", "health", "deadline", "misses", "probes"):
         if not getattr(config.polling, name):
             raise ConfigurationError(f"`polling.{name}` must be more than 0")
     mac_number(config.switch_mac)

@@ -71,7 +71,7 @@ class LoadMonitor:
             return
         self._measure_links(last, sample)
         self.directions = [self._busier(i, last, sample) for i in range(len(self._servers))]
-        loads = tuple(Load(d.payload, d.allowed, s.serves) for d, s in zip(self.directions, self._servers))
+        loads = tuple(Load(d.payload, d.allowed, s.serves) for d, s in zip(self.directions, self._servers, strict=True))
         await self._move(decide(self.balance, loads, self._policy))
 
     def spare(self, server: int) -> int:
@@ -127,7 +127,7 @@ class LoadMonitor:
     async def _move(self, after: Balance) -> None:
         """Only what changes is written."""
         before = self.balance
-        changed = [b for b, (old, new) in enumerate(zip(before.places, after.places)) if old != new]
+        changed = [b for b, (old, new) in enumerate(zip(before.places, after.places, strict=True)) if old != new]
         if not changed:
             self.balance = after
             return

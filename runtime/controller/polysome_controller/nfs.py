@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
+from contextlib import suppress
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.context import Context
-from polysome_controller.errors import PartError, Refused
+from polysome_controller.driver import SetHold
+from polysome_controller.errors import PartError, Refused, Unreachable
 from polysome_controller.layout import mac_number
 from polysome_controller.parts import Part, Pulse
 from polysome_controller.state import PartState
 from polysome_controller.switch import Switch, SwitchAway
+
+LONGEST_HOLD, BETWEEN_LOOKS = 4.0, 0.02  # s: of an NF's frames while its process is replaced; between two questions
 
 
 def check_description(
@@ -66,18 +71,16 @@ class NfServer:
 
     async def look(self) -> None:
         try:
+            await self._unhold()
             if self._description is not None:
                 self.statistics = await self._peer.call("Statistics", pb.Nothing())
                 said = {drop.name: drop.value for drop in self.statistics.drops}
                 self.drops = self._context.store.count(self.config.name, self.statistics.boot, said)
+                if self.statistics.leaving:
+                    await self._hand_over()
             if self._description is None or self.statistics.boot != self._description.boot:
                 await self._describe()
-            assert self._description is not None
-            await self._bring_config()
-            if await self._announce(int.from_bytes(self._description.mac, "big")):
-                self.part.joined(self._description.boot)
-            else:
-                self.part.joining("waits for the switch")
+            await self._serve()
         except SwitchAway:
             pass
         except PartError as error:
@@ -85,13 +88,60 @@ class NfServer:
                 self._description = None
             self.part.failed(error, self._context.misses)
 
+    async def _serve(self) -> None:
+        """It is known: with the committed config, its frames go to it."""
+        assert self._description is not None
+        await self._bring_config()
+        if await self._announce(int.from_bytes(self._description.mac, "big")):
+            self.part.joined(self._description.boot)
+        else:
+            self.part.joining("waits for the switch")
+
+    async def _hand_over(self) -> None:
+        """It was asked to end: the switch holds its frames until the next run, which takes the state over, can have
+        them; or for no longer than that may take."""
+        self._context.journal.info(self.config.name, "ends, and hands its state over: the switch holds its frames")
+        self._holding(True)
+        await self._switch.write([SetHold(self.config.port, True)])
+        try:
+            with suppress(Unreachable):  # it may end before it has answered
+                await self._peer.change("HandOver", pb.HandOverRequest())
+            self._description = None
+            await self._next_run(time.monotonic() + LONGEST_HOLD)
+        except Refused:
+            await self._unhold()
+            raise
+        await self._unhold()
+
+    async def _next_run(self, deadline: float) -> None:
+        """Waits until another process answers, and has the config."""
+        before = self._known.boot
+        while time.monotonic() < deadline:
+            await asyncio.sleep(BETWEEN_LOOKS)
+            with suppress(Unreachable):
+                await self._describe()
+                if self._known.boot != before:
+                    return await self._serve()
+
+    async def _unhold(self) -> None:
+        if self.config.name in self._context.state.held:
+            await self._switch.write([SetHold(self.config.port, False)])
+            self._holding(False)
+
+    def _holding(self, on: bool) -> None:
+        """Outlives this process: else nobody would let the frames go."""
+        others = [name for name in self._context.state.held if name != self.config.name]
+        self._context.state.held = [*others, self.config.name] if on else others
+        self._context.store.save()
+
     async def held(self) -> int:
         """Packets that its schedule holds now."""
         self.statistics = await self._peer.call("Statistics", pb.Nothing())
         return self.statistics.held
 
-    async def prepare(self, version: str, config: bytes) -> None:
-        await self._peer.change("Prepare", pb.PrepareRequest(version=version, config=config))
+    async def prepare(self, version: str, config: bytes, force: bool) -> None:
+        """`force`: also if no packet that the NF is for gets through with it."""
+        await self._peer.change("Prepare", pb.PrepareRequest(version=version, config=config, force=force))
 
     async def commit(self, version: str) -> None:
         await self._peer.change("Commit", pb.CommitRequest(version=version))
@@ -102,6 +152,9 @@ class NfServer:
         return answer
 
     async def close(self) -> None:
+        """Before the switch's driver."""
+        with suppress(PartError):
+            await self._unhold()
         await self._peer.close()
 
     async def _describe(self) -> None:
@@ -110,7 +163,11 @@ class NfServer:
         earlier = self._context.state.earlier_nf_hash
         check_description(answer, challenge, self.config.name, self._known, self._context.config, earlier)
         if self._known.boot and answer.boot != self._known.boot:
-            self._context.journal.warning(self.config.name, f"it began anew, run {answer.boot:x}: its state is empty")
+            anew = f"it began anew, run {answer.boot:x}"
+            if answer.took_over:
+                self._context.journal.info(self.config.name, f"{anew}, with the state of the run before")
+            else:
+                self._context.journal.warning(self.config.name, f"{anew}: its state is empty")
         if answer.boot != self._known.boot:
             self._known.replace(answer.boot)
             self._context.store.save()
@@ -129,7 +186,7 @@ class NfServer:
             version, config = self._context.state.version, self._context.store.config()
             if config is None or self.statistics.version == version:
                 return
-            await self.prepare(version, config)
+            await self.prepare(version, config, force=True)  # it was looked at when it was committed
             await self.commit(version)
             self._context.journal.info(self.config.name, f"has the committed config {version[:12]} now")
 

@@ -14,7 +14,6 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Union
 
 import grpc
 
@@ -23,7 +22,7 @@ from polysome_controller import control_pb2 as pb
 SERVICE = "/polysome.control.Controller/"
 DEADLINE = 120.0  # s; a drain takes as long as the NF holds packets
 CODES = {grpc.StatusCode.UNAVAILABLE: 3, grpc.StatusCode.DEADLINE_EXCEEDED: 3}
-Request = Union[pb.NfName, pb.ConfigureRequest]
+Request = pb.NfName | pb.ConfigureRequest
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,27 +1,37 @@
-"""Queue pairs are proved before they have traffic: test packets are parked, read back and compared (rule 14).
+"""Packets of the controller's own, parked, read back and compared (rule 14): queue pairs are proved by them before they
+have traffic, and looked after by them while they have it.
 
-The controller stands at a port of the switch itself. A probe names its queue pair by its source MAC; its fields frame
-comes back here, is answered with edits that change nothing, and the whole packet must come back as it was sent.
+The controller stands at a port of the switch itself. A probe names its queue pair by its source MAC. Its fields frame
+comes back here, is answered with edits that change nothing, and the whole packet must come back as it was sent; or it
+goes to an NF server, whose answer changes nothing but the fields that it may write.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.context import Context
-from polysome_controller.layout import CONTROLLER_VERDICT, mac_number
+from polysome_controller.layout import mac_number
 from polysome_controller.packet_socket import PacketSocket
+from polysome_controller.probe_frames import (
+    ETHER_TYPE,
+    ETHERNET,
+    SOURCE,
+    TAG,
+    edits_of,
+    packet_of,
+    wrong_fields,
+    wrong_packet,
+)
+from polysome_controller.switch import Switch
 
-SOURCE = 0x02_70_6F_70_00_00  # of probes; the low bits are the queue pair's index
-ETHER_TYPE = b"\x88\xb5"
-ETHERNET, TAG, ROOM = 14, 12, 34  # bytes: of a frame of the NF before its content, and of content in the smallest one
-EDITS = 0x10  # version 1, fields or edits
-SUFFIX = 7  # bytes, at most, behind a packet that was parked
 AT_ONCE = 32  # queue pairs: the switch keeps no more than one packet of each
+UNREAD = 16  # frames about one queue pair
+APART = 0.002  # seconds between two that nobody waits for
 
 
 class Fault(Exception):
@@ -37,48 +47,112 @@ class Fault(Exception):
 
 @dataclass
 class _Waiting:
-    """For the next frame about a queue pair."""
+    """For the next frames about a queue pair."""
 
-    frame: asyncio.Future[bytes]
     packet: bool  # the packet itself, or a frame of the NF's about it
+    frames: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(UNREAD))
 
 
 class Prover:
-    """`patience`: seconds until a frame counts as lost."""
+    """Proofs go before: a round through an NF server ends when one begins. `patience`: seconds until a frame counts as
+    lost."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, switch: Switch) -> None:
         self._config = context.config.bring_up
         self._switch_mac = mac_number(context.config.switch_mac).to_bytes(6, "big")
         self._patience = context.deadline
+        self._tables = context.tables
+        self._switch = switch
         self._socket: PacketSocket | None = None
         self._waiting: dict[int, _Waiting] = {}
+        self._proofs = 0  # under way
+        self._round: asyncio.Task[None] | None = None
+        self._leading = asyncio.Lock()
+        self._leads: tuple[int, int | None] = 0, None  # in which run of the switch, to which NF server fields frames go
+        self._room = asyncio.Semaphore(AT_ONCE)
 
     async def prove(self, pairs: Iterable[int]) -> dict[int, Fault]:
-        """The first fault of each queue pair that has one. Refused if no probe can be sent at all."""
-        if self._socket is None:
-            self._socket = PacketSocket(self._config.interface, self._take)
-        room = asyncio.Semaphore(AT_ONCE)
+        """The first fault of each queue pair that has one. Refused if no probe can be sent at all, SwitchAway if the
+        switch cannot be told where their fields go."""
+        self._open()
+        self._proofs += 1
+        try:
+            if self._round is not None:
+                self._round.cancel()
+            await self._lead(None)
+            pairs = list(pairs)
+            faults = await asyncio.gather(*(self._fault(pair) for pair in pairs))
+            return {pair: fault for pair, fault in zip(pairs, faults, strict=True) if fault is not None}
+        finally:
+            self._proofs -= 1
 
-        async def one(pair: int) -> tuple[int, Fault | None]:
-            async with room:
-                return pair, await self._fault(pair)
+    async def through(self, nf: int, pairs: Sequence[int], probe: pb.Probe, over: float) -> dict[int, int]:
+        """One probe for each queue pair, decided about by an NF server: ns that it took, 0 if it is lost. They are sent
+        one after the other over so many seconds, and a loop that is late sends them later, not at once. Those that a
+        proof came before are missing. Refused and SwitchAway as in `prove`."""
+        self._open()
+        took: dict[int, int] = {}
+        if self._proofs:
+            return took
+        await self._lead(nf)
+        if self._proofs:
+            return took
+        self._round = asyncio.ensure_future(self._spread(pairs, probe, over / max(1, len(pairs)), took))
+        try:
+            await self._round
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+        finally:
+            self._round = None
+        return took
 
-        found = await asyncio.gather(*(one(pair) for pair in pairs))
-        return {pair: fault for pair, fault in found if fault is not None}
+    async def poke(self, nf: int, pairs: Iterable[int], probe: pb.Probe) -> list[int]:
+        """A probe for each, whose answer nobody waits for: the switch itself takes silent queue pairs down. The fields
+        go to that NF server, or to another one whose round it is, as any answer has them read back. Returns those that
+        were asked before a proof came between; raises as `through`."""
+        self._open()
+        asked: list[int] = []
+        if not self._proofs and self._round is None:
+            await self._lead(nf)
+        for pair in pairs:
+            if self._proofs or self._leads[1] is None:
+                break
+            assert self._socket is not None
+            self._socket.send(packet_of(probe, pair))
+            asked.append(pair)
+            await asyncio.sleep(APART)
+        return asked
 
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()
 
+    def _open(self) -> None:
+        if self._socket is None:
+            self._socket = PacketSocket(self._config.interface, self._take)
+
+    async def _lead(self, nf: int | None) -> None:
+        """Fields frames to an NF server; None: to the controller."""
+        async with self._leading:
+            wanted = self._switch.boot, nf
+            if self._leads == wanted:
+                return
+            self._leads = 0, None  # not known, should this end here
+            ways = sorted({probe.way for probe in self._config.probes})
+            await self._switch.write(self._tables.probe_links(nf, ways), wanted[0])
+            self._leads = wanted
+
+    # ---------------------------------------------------------------- one queue pair
+
     async def _fault(self, pair: int) -> Fault | None:
-        try:
-            for probe in self._config.probes:
-                await self._park_and_read(pair, probe)
-        except Fault as fault:
-            return fault
-        finally:
-            self._waiting.pop(pair, None)
-        return None
+        async with self._room:
+            try:
+                for probe in self._config.probes:
+                    await self._park_and_read(pair, probe)
+            except Fault as fault:
+                return fault
+            return None
 
     async def _park_and_read(self, pair: int, probe: pb.Probe) -> None:
         packet = packet_of(probe, pair)
@@ -94,20 +168,59 @@ class Prover:
     async def _answer(self, pair: int, probe: pb.Probe, frame: bytes, stage: str) -> bytes:
         """What comes back of a frame."""
         assert self._socket is not None
-        waiting = _Waiting(asyncio.get_running_loop().create_future(), stage == "packet")
-        self._waiting[pair] = waiting
-        why = self._socket.send(frame)
-        if why:
-            raise Fault(probe, "sent", why)
-        timer = asyncio.get_running_loop().call_later(self._patience, waiting.frame.cancel)
+        waiting = self._wait(pair, stage == "packet")
         try:
-            return await waiting.frame
-        except asyncio.CancelledError:
-            if waiting.frame.cancelled():
-                raise Fault(probe, stage) from None
-            raise
+            why = self._socket.send(frame)
+            if why:
+                raise Fault(probe, "sent", why)
+            async with asyncio.timeout(self._patience):
+                return await waiting.frames.get()
+        except TimeoutError:
+            raise Fault(probe, stage) from None
         finally:
-            timer.cancel()
+            self._wait_no_more(pair, waiting)
+
+    async def _spread(self, pairs: Sequence[int], probe: pb.Probe, gap: float, took: dict[int, int]) -> None:
+        async def trip(pair: int) -> None:
+            took[pair] = await self._trip(pair, probe)
+
+        trips = []
+        try:
+            for pair in pairs:
+                trips.append(asyncio.ensure_future(trip(pair)))
+                await asyncio.sleep(gap)
+            await asyncio.gather(*trips)
+        finally:
+            for one in trips:
+                one.cancel()
+
+    async def _trip(self, pair: int, probe: pb.Probe) -> int:
+        """ns until a probe is back; 0: it is not. An earlier one, which came late, is another packet."""
+        assert self._socket is not None
+        free = [*probe.edits, *probe.sums]
+        async with self._room:
+            packet, began = packet_of(probe, pair), time.monotonic_ns()
+            waiting = self._wait(pair, packet=True)
+            try:
+                if self._socket.send(packet):
+                    return 0
+                async with asyncio.timeout(self._patience):
+                    while wrong_packet(await waiting.frames.get(), packet, free):
+                        pass
+                return time.monotonic_ns() - began
+            except TimeoutError:
+                return 0
+            finally:
+                self._wait_no_more(pair, waiting)
+
+    def _wait(self, pair: int, packet: bool) -> _Waiting:
+        waiting = _Waiting(packet)
+        self._waiting[pair] = waiting
+        return waiting
+
+    def _wait_no_more(self, pair: int, waiting: _Waiting) -> None:
+        if self._waiting.get(pair) is waiting:
+            del self._waiting[pair]
 
     def _take(self, frame: bytes) -> None:
         """A frame that came in: of the queue pair that its tag, or its source, names."""
@@ -117,57 +230,11 @@ class Prover:
         else:
             pair = int.from_bytes(frame[6:12], "big") - SOURCE
         waiting = self._waiting.get(pair)
-        if waiting is not None and waiting.packet != tagged and not waiting.frame.done():
-            waiting.frame.set_result(frame)
+        if waiting is not None and waiting.packet != tagged and not waiting.frames.full():
+            waiting.frames.put_nowait(frame)
 
 
-def packet_of(probe: pb.Probe, pair: int) -> bytes:
-    """Bytes that nobody knows before: what lay in the cell cannot pass for them."""
-    headers = probe.headers[:6] + (SOURCE + pair).to_bytes(6, "big") + probe.headers[12:]
-    return headers + os.urandom(probe.length - len(headers))
-
-
-def pieces(packet: bytes, wanted: Iterable[pb.Piece]) -> bytes:
-    """Bits of the packet, each piece right-aligned in its bytes."""
-    whole, bits = int.from_bytes(packet, "big"), 8 * len(packet)
-    content = b""
-    for piece in wanted:
-        value = whole >> (bits - piece.first - piece.width) & ((1 << piece.width) - 1)
-        content += value.to_bytes(piece.bytes, "big")
-    return content
-
-
-def edits_of(fields: bytes, probe: pb.Probe, packet: bytes, switch_mac: bytes) -> bytes:
-    """The answer to a fields frame that leaves the packet as it is, and sends it to the controller."""
-    tag = fields[ETHERNET : ETHERNET + TAG - 2] + CONTROLLER_VERDICT.to_bytes(2, "big")
-    source = packet[6:12]
-    return switch_mac + source + ETHER_TYPE + tag + pieces(packet, probe.edits).ljust(ROOM, b"\0")
-
-
-def wrong_fields(frame: bytes, probe: pb.Probe, pair: int, packet: bytes) -> str:
-    """What is wrong with a fields frame, in words; empty: nothing."""
-    tag = frame[ETHERNET : ETHERNET + TAG]
-    if tag[0] != EDITS:
-        return "the whole packet: it was not split"
-    if tag[1] != probe.number:
-        return f"a frame of class {tag[1]}, not {probe.number}"
-    length = int.from_bytes(tag[8:10], "big")
-    if length != probe.length:
-        return f"a frame about {length} B, not {probe.length} B"
-    wanted = pieces(packet, probe.fields)
-    if frame[ETHERNET + TAG :][: len(wanted)] != wanted:
-        return "a frame with other bytes than the packet has there"
-    return ""
-
-
-def wrong_packet(back: bytes, packet: bytes) -> str:
-    """What is wrong with what came back, in words; empty: nothing."""
-    if len(back) < len(packet):
-        return f"{len(back)} B of it"
-    differ = [i for i, (a, b) in enumerate(zip(back, packet)) if a != b]
-    if differ:
-        at = differ[0]
-        return f"{len(differ)} wrong bytes, the first at {at}: {back[at]:02x}, not {packet[at]:02x}"
-    if len(back) > len(packet) + SUFFIX:
-        return f"{len(back) - len(packet)} B behind it, where at most {SUFFIX} B may be"
-    return ""
+def _is_cancelled() -> bool:
+    """Is it this task that is to end, not only what it waits for?"""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -105,14 +105,15 @@ class Server:
     def serves(self) -> bool:
         return len(self.waiting) < len(self.pairs)
 
-    def went_down(self, pairs: Iterable[int], reason: str) -> None:
-        """Those that were up are to be restored; said once."""
+    def went_down(self, pairs: Iterable[int], reason: str) -> bool:
+        """Those that were up are to be restored; said once. Whether there are such."""
         gone = [pair for pair in pairs if self.status[pair].state == "up"]
         for pair in gone:
             self.status[pair].state, self.status[pair].reason = "waiting", reason
         if gone:
             self._context.journal.warning(self.config.name, f"{_ranges(gone)} down: {reason}")
             self.pulse.wake()
+        return bool(gone)
 
     def seen_up(self, pair: int) -> None:
         self.status[pair].seen_up = time.monotonic()
@@ -270,19 +271,26 @@ class Server:
         """Test packets through each of them, with all that it needs in place but the traffic (rule 14); why not."""
         if self._prover is None:
             return {}
-        began, before = time.monotonic(), await self._counted(pairs)
+        began = time.monotonic()
         for pair in pairs:
             self.status[pair].state = "proving"
-        faults = await self._prover.prove(pairs)
+        faults = await self.faults(pairs, self._prover)
         if not faults:
             took = time.monotonic() - began
             self._context.journal.info(self.config.name, f"{_ranges(pairs)} proved in {took:.2f} s")
+        return {pair: f"queue pair {pair} is not proved: {why}" for pair, why in faults.items()}
+
+    async def faults(self, pairs: list[int], prover: Prover) -> dict[int, str]:
+        """Of those by which test packets do not come back as they were sent: what was missing, in words."""
+        before = await self._counted(pairs)
+        faults = await prover.prove(pairs)
+        if not faults:
             return {}
         after, bring_up = await self._counted(list(faults)), self._context.config.bring_up
         server = rose(before.server, after.server)
         return {
             pair: explain(
-                *(fault, pair, self.config, bring_up),
+                *(fault, self.config, bring_up),
                 Counted(rose(before.switch.get(pair, {}), after.switch.get(pair, {})), server),
             )
             for pair, fault in faults.items()

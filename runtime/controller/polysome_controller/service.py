@@ -15,11 +15,11 @@ from polysome_controller import control_pb2 as pb
 from polysome_controller.configure import Operations, Rejected
 from polysome_controller.context import Context
 from polysome_controller.errors import EnvironmentProblem, PartError, Unreachable
+from polysome_controller.front import Front
 from polysome_controller.nfs import NfServers
-from polysome_controller.rpc import MOST_BYTES, Handler, service_handler
+from polysome_controller.rpc import SERVER_OPTIONS, Admit, Handler, service_handler
 
 OPERATOR = "operator"
-OPTIONS = [("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", MOST_BYTES)]
 
 
 class Service:
@@ -33,21 +33,26 @@ class Service:
         self._nfs = nfs
         self._status = status
         self._servers: list[grpc.aio.Server] = []
+        self._front: Front | None = None
 
     async def start(self) -> None:
         """EnvironmentProblem if an address cannot be had."""
         config = self._context.config
-        self._prepare_socket()
-        await self._serve(f"unix:{config.admin}", None)
+        await self._serve(config.admin, None, self._admit_root)
         if config.listen:
-            await self._serve(config.listen, self._context.credentials.server())
+            behind = str(Path(config.admin).with_suffix(".tls"))  # no longer: a path has 107 bytes at most
+            self._front = Front(config.listen, behind, self._context.journal)
+            await self._serve(behind, self._context.trust.server(), self._admit)
+            self._front.start()
 
     async def stop(self) -> None:
+        if self._front is not None:
+            await self._front.stop()
         for server in self._servers:
             await server.stop(0.2)
 
-    def _prepare_socket(self) -> None:
-        path = Path(self._context.config.admin)
+    @staticmethod
+    def _prepare_socket(path: Path) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_socket():
@@ -55,9 +60,11 @@ class Service:
         except OSError as error:
             raise EnvironmentProblem(f"cannot make the socket {path}: {error.strerror}") from error
 
-    async def _serve(self, address: str, credentials: grpc.ServerCredentials | None) -> None:
-        server = grpc.aio.server(options=OPTIONS)
-        server.add_generic_rpc_handlers((service_handler("Controller", self._methods()),))
+    async def _serve(self, socket: str, credentials: grpc.ServerCredentials | None, admit: Admit) -> None:
+        self._prepare_socket(Path(socket))
+        address = f"unix:{socket}"
+        server = grpc.aio.server(options=SERVER_OPTIONS)
+        server.add_generic_rpc_handlers((service_handler("Controller", self._methods(), admit),))
         mask = os.umask(0o177)  # a Unix socket is its owner's alone
         try:
             if credentials is None:
@@ -72,6 +79,23 @@ class Service:
         await server.start()
         self._servers.append(server)
 
+    async def _admit(self, call: grpc.aio.ServicerContext[Any, Any]) -> None:
+        """Operators only, whose certificate is not revoked by now."""
+        assert self._front is not None
+        who = name_of(call)
+        if who != OPERATOR:
+            peer = self._front.peer(call.peer())
+            self._context.journal.refusal("controller", f"{peer} with the certificate of `{who}`")
+            await call.abort(grpc.StatusCode.PERMISSION_DENIED, f"only `{OPERATOR}` may ask, not `{who}`")
+        why = self._context.trust.refusal(call.auth_context(), OPERATOR)
+        if why:
+            self._context.journal.refusal("controller", f"{self._front.peer(call.peer())}: {why}")
+            await call.abort(grpc.StatusCode.PERMISSION_DENIED, why)
+        self._front.admit(call.peer())
+
+    async def _admit_root(self, call: grpc.aio.ServicerContext[Any, Any]) -> None:
+        """Who can open the socket may ask."""
+
     def _methods(self) -> dict[str, Handler]:
         return {
             "Status": self._guarded(self._get_status),
@@ -82,13 +106,9 @@ class Service:
         }
 
     def _guarded(self, method: Callable[[Any], Any]) -> Handler:
-        """Operators only; what goes wrong has the right code and says why."""
+        """What goes wrong has the right code and says why."""
 
         async def handle(request: Any, call: grpc.aio.ServicerContext[Any, Any]) -> Any:
-            who = operator_of(call)
-            if who != OPERATOR:
-                self._context.journal.refusal("controller", f"{call.peer()} with the certificate of `{who}`")
-                await call.abort(grpc.StatusCode.PERMISSION_DENIED, f"only `{OPERATOR}` may ask, not `{who}`")
             try:
                 # To its end, also if who asks goes away meanwhile.
                 return await asyncio.shield(asyncio.ensure_future(method(request)))
@@ -124,9 +144,7 @@ class Service:
         return await self._nfs.active.try_packet(request)
 
 
-def operator_of(call: grpc.aio.ServicerContext[Any, Any]) -> str:
-    """The common name of the other end's certificate. Who can open the Unix socket needs none."""
-    if call.peer().startswith("unix:"):
-        return OPERATOR
+def name_of(call: grpc.aio.ServicerContext[Any, Any]) -> str:
+    """The common name of the other end's certificate."""
     names = call.auth_context().get("x509_common_name", [])
     return names[0].decode(errors="replace") if len(names) == 1 else ""

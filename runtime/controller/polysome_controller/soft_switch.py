@@ -21,6 +21,7 @@ from polysome_controller.driver import (
     SetBuffer,
     SetGenerator,
     SetGroup,
+    SetHold,
     SetMeter,
     SetMirror,
     SetPort,
@@ -60,6 +61,8 @@ def message(update: Update) -> pb.Update:
         return pb.Update(group=pb.Group(**vars(update)))
     if isinstance(update, SetPort):
         return pb.Update(port=pb.Port(**vars(update)))
+    if isinstance(update, SetHold):
+        return pb.Update(hold=pb.Hold(**vars(update)))
     assert isinstance(update, SetGenerator)
     return pb.Update(generator=pb.Generator(**vars(update)))
 

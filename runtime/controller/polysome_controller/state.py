@@ -81,6 +81,7 @@ class State:
     pairs: list[PairState] = field(default_factory=list)
     active: str = ""  # NF server
     drained: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)  # NF servers whose frames the switch holds, or may
     program_hash: str = ""
     nf_hash: str = ""
     earlier_nf_hash: str = ""  # of the deployment before, with the same program in the switch

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from polysome_controller import program, traffic
 from polysome_controller.context import Context
-from polysome_controller.driver import Identity, PortSetting, SetPort, SwitchDriver, Update
+from polysome_controller.driver import Identity, PortSetting, SetHold, SetPort, SwitchDriver, Update
 from polysome_controller.errors import PartError, Refused
 from polysome_controller.parts import Part, Pulse
 
@@ -50,6 +50,7 @@ class Switch:
         else:
             await self._write_again(identity.boot)
         if identity.boot != self.boot:
+            await self._unhold(identity.boot)
             await self._check_traffic()
             self.boot = identity.boot
             self._context.journal.info("switch", f"run {identity.boot:x} is filled already: taken over as it is")
@@ -110,6 +111,12 @@ class Switch:
         self.boot = identity.boot
         context.journal.info("switch", f"run {identity.boot:x} is filled: {len(updates)} updates")
         self._ready(True)
+
+    async def _unhold(self, run: int) -> None:
+        """What the controller before held; that is no longer so is noted by who writes it once more."""
+        held = [nf.port for nf in self._context.config.nf_servers if nf.name in self._context.state.held]
+        if held:
+            await self.driver.write(run, [SetHold(port, False) for port in held])
 
     async def _check_traffic(self) -> None:
         """Before a queue pair comes up: what the plan counts on is read back."""

@@ -104,20 +104,27 @@ class Tables:
     def _probes(self) -> list[Update]:
         """What comes from the controller's port, and only that, is parked on the queue pair that it names, and comes
         back there (rule 14)."""
-        own, ways = self._config.bring_up.port, len(self._config.depths)
-        session = self._session(len(self._config.nf_servers), 0)
-        updates: list[Update] = [
-            program.nf_link(CONTROLLER_INDEX, way, own, session + way if way else 0) for way in range(ways + 1)
+        own = self._config.bring_up.port
+        updates: list[Update] = self.probe_links(None, range(len(self._config.depths) + 1))
+        updates += [
+            SetMirror(self._session(len(self._config.nf_servers), way), own, depth)
+            for way, depth in enumerate(self._config.depths, 1)
         ]
-        updates += [SetMirror(session + way, own, depth) for way, depth in enumerate(self._config.depths, 1)]
-        updates.append(program.send(CONTROLLER_VERDICT, own))
+        updates += [program.send(verdict, own) for verdict in (CONTROLLER_VERDICT, CONTROLLER_INDEX)]
         updates.append(program.nf_station(own, mac_number(self._config.switch_mac)))
         for pair in range(len(self._layout.server_of)):
             port = self._port_of(pair)
             updates.append(program.bucket(ROLE_CONTROLLER, pair, pair, port, pair, port))
         return updates
 
+    def probe_links(self, nf: int | None, ways: Iterable[int]) -> list[Update]:
+        """Probes to an NF server; None: back to the controller, which answers them itself."""
+        place = len(self._config.nf_servers) if nf is None else nf
+        port = self._config.bring_up.port if nf is None else self._config.nf_servers[nf].port
+        return [program.nf_link(CONTROLLER_INDEX, way, port, self._session(place, way) if way else 0) for way in ways]
+
     def _session(self, nf: int, way: int) -> int:
+        """Of the mirror, for a way; behind those of NF servers come the controller's."""
         return 1 + nf * len(self._config.depths) + way - 1
 
     def _mirrors(self) -> list[Update]:

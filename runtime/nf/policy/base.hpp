@@ -8,6 +8,7 @@
 ///   u128 next_due() const;             // when run_due is wanted next; not_due if nothing is held; O(1)
 ///   void run_due(Host&);               // lets everything leave that is due at exactly next_due()
 ///   size_t held() const;               // packets (copies) held
+///   void carry(Archive&);              // to a new one with the same settings (nf/archive.hpp)
 /// where Host has
 ///   void leave(uint32_t packet, uint16_t port, uint64_t time);
 ///   void refuse(uint32_t packet, uint16_t reason);
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 
+#include "nf/archive.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "nf/archive.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -64,6 +65,11 @@ class ClassIndex {
         --size_;
     }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(seed_, size_, cells_, keys_, free_);
+    }
+
   private:
     size_t home(const Key& key) const { return hash_words(key, seed_) & (cells_.size() - 1); }
     size_t next(size_t i) const { return (i + 1) & (cells_.size() - 1); }
@@ -107,6 +113,11 @@ class Slab {
     T& operator[](uint32_t number) { return all_[number]; }
     const T& operator[](uint32_t number) const { return all_[number]; }
     size_t size() const { return all_.size() - free_.size(); }
+
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(all_, free_);
+    }
 
   private:
     std::vector<T> all_;

@@ -58,6 +58,11 @@ class Classes {
         link(cls);
     }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(made_, first_, last_, index_, all_);
+    }
+
   private:
     /// Those that hold nothing form a list, by last use.
     struct Class {
@@ -67,6 +72,11 @@ class Classes {
         uint64_t used = 0;
         uint32_t before = absent;
         uint32_t after = absent;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(bucket, held, made, used, before, after);
+        }
     };
 
     bool evict() {

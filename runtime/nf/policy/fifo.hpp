@@ -20,6 +20,8 @@ class Fifo {
     template <class Host>
     void run_due(Host&) {}
     size_t held() const { return 0; }
+    template <class Archive>
+    void carry(Archive&) {}
 };
 
 }  // namespace polysome

@@ -12,6 +12,7 @@ namespace polysome {
 ///   static constexpr bool by_class;                  // does it need classes, or only `queue` and `classes` do?
 ///   void push(W&, uint32_t item, uint64_t now);
 ///   uint32_t pop(W&);                                // the packet to send next; only called if one waits
+///   void carry(Archive&);                            // nf/archive.hpp
 template <class Key, class Order>
 class Link {
   public:
@@ -70,17 +71,32 @@ class Link {
 
     size_t held() const { return waiting_.size(); }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(ports_, due_, waiting_, buffered_);
+    }
+
   private:
     /// `free`: the exact end of the packet being sent, in 10^-9 bit (ns x rate).
     struct Port {
         u128 free = 0;
         uint64_t waiting = 0;
         Order order;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(free, waiting, order);
+        }
     };
     /// A port with packets waiting.
     struct Due {
         u128 time;
         uint16_t port;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(time, port);
+        }
     };
 
     static bool later(const Due& a, const Due& b) { return a.time != b.time ? a.time > b.time : a.port > b.port; }
@@ -119,6 +135,10 @@ class FifoOrder {
         if (first_ == waiting.none) last_ = waiting.none;
         return item;
     }
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(first_, last_);
+    }
 
   private:
     uint32_t first_ = Waiting<Key>::none;
@@ -144,12 +164,21 @@ class HeadsOrder {
         if (const uint32_t next = waiting[item].next; next != waiting.none) enter(waiting, next);
         return item;
     }
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(heads_);
+    }
 
   private:
     struct Head {
         uint64_t rank;
         uint64_t order;
         uint32_t item;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(rank, order, item);
+        }
     };
 
     static bool later(const Head& a, const Head& b) { return a.rank != b.rank ? a.rank > b.rank : a.order > b.order; }
@@ -203,6 +232,10 @@ class DrrOrder {
             quit(waiting);
             join(waiting, cls);
         }
+    }
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(first_, last_, visiting_);
     }
 
   private:

@@ -28,6 +28,10 @@ class Police {
     template <class Host>
     void run_due(Host&) {}
     size_t held() const { return 0; }
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(classes_);
+    }
 
   private:
     Classes<Key> classes_;

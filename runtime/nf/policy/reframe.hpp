@@ -44,6 +44,11 @@ class Reframe {
 
     size_t held() const { return items_.size(); }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(due_, index_, of_slot_, groups_, items_);
+    }
+
   private:
     static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
 
@@ -51,11 +56,21 @@ class Reframe {
         uint32_t packet;
         uint32_t next;  ///< of its class
         uint16_t port;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(packet, next, port);
+        }
     };
     struct Group {
         uint32_t slot;
         uint32_t first;
         uint32_t last;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(slot, first, last);
+        }
     };
 
     template <class Host>

@@ -58,6 +58,11 @@ class Shape {
 
     size_t held() const { return heap_.size(); }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(classes_, heap_, buffered_, number_);
+    }
+
   private:
     static constexpr uint64_t latest = ~uint64_t{0};  // P5.5
 
@@ -68,6 +73,11 @@ class Shape {
         uint32_t cls;
         uint32_t size;
         uint16_t port;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(time, number, packet, cls, size, port);
+        }
     };
 
     static bool later(const Waiting& a, const Waiting& b) {

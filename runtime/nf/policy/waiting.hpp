@@ -10,6 +10,11 @@ namespace polysome {
 struct Turn {
     uint64_t deficit = 0;
     uint32_t after = 0;
+
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(deficit, after);
+    }
 };
 
 /// The waiting packets. A class here is a (port, class) pair; it exists while something of it waits, and lists its
@@ -30,6 +35,11 @@ class Waiting {
         uint32_t cls;
         uint32_t next;
         uint32_t beside;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(value, order, packet, size, cls, next, beside);
+        }
     };
 
     explicit Waiting(bool by_class) : by_class_(by_class) {}
@@ -74,6 +84,11 @@ class Waiting {
         packets_.remove(number);
     }
 
+    template <class Archive>
+    void carry(Archive& archive) {
+        archive(packets_, index_, classes_);
+    }
+
   private:
     static constexpr size_t words = std::tuple_size_v<Key>;
     using PortKey = std::array<uint64_t, words + 1>;
@@ -83,6 +98,11 @@ class Waiting {
         uint32_t last;
         uint64_t bytes;
         Turn turn;
+
+        template <class Archive>
+        void carry(Archive& archive) {
+            archive(first, last, bytes, turn);
+        }
     };
 
     static PortKey key(const Item<Key>& item) {

@@ -49,12 +49,12 @@ void run(control::Log& log, const std::string& path) {
     const agent::Settings settings = agent::checked(config);
     control::forbid_new_privileges();
     const control::Signals signals;
-    const control::Credentials credentials(config.tls());
+    control::Trust trust(log, config.server(), config.tls());
     const std::unique_ptr<agent::Device> device = opened(settings, log);
     control::become(config.user());
     control::Mailbox mailbox;
-    agent::AgentService service(log, mailbox, *device, settings);
-    const control::Server server(log, config.listen(), credentials, {&service});
+    agent::AgentService service(log, mailbox, *device, settings, trust);
+    const control::Server server(log, config.listen(), trust, {"controller", 64 << 10}, {&service});
     const agent::Identity& identity = device->identity();
     log.info("ready: " + identity.device + " on " + settings.interface + " (" + agent::text_of(identity.mac) + ", " +
              agent::text_of(identity.ip) + "), " + std::to_string(settings.queue_pairs) + " queue pairs, " +

@@ -12,15 +12,15 @@ namespace polysome::agent {
 
 class AgentService final : public control::Agent::Service {
   public:
-    AgentService(control::Log& log, control::Mailbox& mailbox, Device& device, Settings settings)
-        : log_(log), mailbox_(mailbox), device_(device), settings_(std::move(settings)), guard_(log, "controller") {}
+    AgentService(control::Log& log, control::Mailbox& mailbox, Device& device, Settings settings,
+                 const control::Trust& trust)
+        : log_(log), mailbox_(mailbox), device_(device), settings_(std::move(settings)), trust_(trust), guard_(log) {}
 
     uint64_t boot() const { return boot_; }
 
     grpc::Status Describe(grpc::ServerContext* context, const control::DescribeRequest* request,
                           control::Registration* answer) override {
         return in_loop(*context, "Describe", [&]() -> grpc::Status {
-            if (const grpc::Status status = guard_.admit(*context, "Describe"); !status.ok()) return status;
             if (request->challenge().size() != challenge_size) {
                 return {grpc::StatusCode::INVALID_ARGUMENT, "a challenge has 16 bytes"};
             }
@@ -65,11 +65,11 @@ class AgentService final : public control::Agent::Service {
 
     grpc::Status Health(grpc::ServerContext* context, const control::Nothing*, control::AgentHealth* answer) override {
         return in_loop(*context, "Health", [&]() -> grpc::Status {
-            if (const grpc::Status status = guard_.admit(*context, "Health"); !status.ok()) return status;
             const Condition condition = device_.condition();
             answer->set_boot(boot_);
             answer->set_link(condition.link);
             answer->set_trouble(condition.trouble);
+            *answer->mutable_certificate() = trust_.state();
             fill(*answer->mutable_queue_pairs());
             for (const Count& count : condition.counters) {
                 control::Counter& counter = *answer->add_counters();
@@ -136,6 +136,7 @@ class AgentService final : public control::Agent::Service {
     control::Mailbox& mailbox_;
     Device& device_;
     const Settings settings_;
+    const control::Trust& trust_;
     control::Guard guard_;
     const uint64_t boot_ = control::random_boot();
 };

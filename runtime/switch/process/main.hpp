@@ -16,12 +16,12 @@ namespace polysome::soft_switch {
 template <class Program>
 void run(control::Log& log, const std::string& path, const std::string& program) {
     const auto config = control::load_configuration<control::SwitchConfig>(path);
-    const control::Credentials credentials(config.tls());
+    control::Trust trust(log, "switch", config.tls());
     control::forbid_new_privileges();
     const auto loop = std::make_unique<Loop<Program>>(config, log);
     control::become(config.user());
-    Service service(log, loop->mailbox(), *loop, program);
-    const control::Server server(log, config.listen(), credentials, {&service});
+    Service service(log, loop->mailbox(), *loop, program, trust);
+    const control::Server server(log, config.listen(), trust, {"controller", 16 << 20}, {&service});
     log.info("listens on " + config.listen() + "; interfaces: " + std::to_string(config.ports_size()));
     loop->run();
     log.info("ended");

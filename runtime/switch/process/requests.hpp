@@ -82,6 +82,8 @@ class Change {
             case What::kClear:
                 made_.push_back(driver_.remember_entries(update.clear()));
                 return driver_.clear_entries(update.clear());
+            case What::kHold:
+                return driver_.hold_port(narrow<std::uint16_t>(update.hold().port(), "port"), update.hold().on());
             case What::WHAT_NOT_SET:
                 break;
         }

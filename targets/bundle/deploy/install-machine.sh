@@ -50,6 +50,10 @@ if ! id "$ACCOUNT" >/dev/null 2>&1; then
 fi
 install -d "$PREFIX/bin" "$PREFIX/build" "$pending" "$ETC"
 install -d -o "$ACCOUNT" -g "$ACCOUNT" -m 700 "$STATE"
+# Parts are this account once they run, and read their keys again when there are new certificates.
+for part in $CERTIFICATES; do
+    [ ! -e "$TLS/$part.key" ] || chown "$ACCOUNT" "$TLS/$part.key"
+done
 
 case $ROLE in
     switch)
@@ -96,8 +100,6 @@ case $ROLE in
         put switch/controller.json "$ETC/controller.json" 644 "$unit"
         put switch/polysome-controller.service "$UNIT_FOLDER/$unit" 644 "$unit"
         put nf/config.bin "$ETC/config.bin" 644 configure
-        # The controller runs as this account from its start.
-        chown "$ACCOUNT" "$TLS/controller.key"
         ;;
     rdma)
         unit=polysome-agent.service
@@ -112,6 +114,7 @@ case $ROLE in
         put nf/polysome-nf.service "$UNIT_FOLDER/$unit" 644 "$unit"
         # The controller tells the NF of a new one; this is for a start without any.
         put nf/config.bin "$ETC/config.bin" 644 ''
+        put nf/samples.json "$ETC/samples.json" 644 ''
         ;;
 esac
 for path in "$pending"/*; do

@@ -137,7 +137,7 @@ def _native(mutant: NativeMutant, folder: Path, seconds: float, seed: int) -> di
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Try one mutant.")
-    parser.add_argument("name")
+    parser.add_argument("name", choices=MUTANTS, metavar="name")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", action="store_true", help="stop at the first property that fails")

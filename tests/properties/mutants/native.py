@@ -264,8 +264,11 @@ GENERATOR = (
         _GENERATOR + "state_code.py",
         ("rows are not asked for", Kind.stale, "load_balancer", '"has_alive": bool(rows),', '"has_alive": False,'),
         ("nothing is released", Kind.leak, "nat", "{{ {releases} }}", "{{ (void)value; }}"),
-        ("pools do not follow the config", Kind.stale, "nat", 'lines += ["    reload_pools();", "    return true;", "}"]', 'lines += ["    return true;", "}"]'),
         ("no end handler", Kind.missing_update, "conn_limiter", '"has_on_end": decl.name in shared.program.end_handlers,', '"has_on_end": False,'),
+    ),
+    *of(
+        _GENERATOR + "config_code.py",
+        ("pools do not follow the config", Kind.stale, "nat", 'lines += ["    reload_pools();", "    return true;", "}"]', 'lines += ["    return true;", "}"]'),
     ),
     *of(
         _GENERATOR + "generate.py",

@@ -90,7 +90,9 @@ def test_L7_7_if_else_yields_a_plain_value_so_does_the_lookup() -> None:
     body = "let r = m[1] else 99; found = r as u16; m[1] = rows[0];"
     assert with_rows(body, [0]).state["found"] == 99
     assert with_rows(body, [0, 0]).state["found"] == 10
-    assert errors(bare('require byte0 else drop "x"; let r = m[1] else 99; m[2] = r; drop "x";', ROWS + REFS)) != []
+    stored = 'require byte0 else drop "x"; let r = m[1] else {}; m[2] = r; drop "x";'
+    assert errors(bare(stored.format("99"), ROWS + REFS)) == ["E0301"]
+    assert errors(bare(stored.format("rows[0]"), ROWS + REFS)) == []  # a row
 
 
 def test_L7_7_so_does_a_lookup_one_branch_of_which_yields_a_plain_value() -> None:

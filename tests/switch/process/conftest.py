@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.backends.examples import program
@@ -47,12 +48,13 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def made(folder: Path, tls: Path) -> Iterator[Site]:
+def made(folder: Path, tls: Path, **more: Any) -> Iterator[Site]:
+    """No port is set. `more`: of its configuration."""
     need_namespaces()
     with namespace() as inside:
         for port, interface in PORTS.items():
             inside.link(interface, f"our{port}")
-        with running(EXAMPLE, folder, tls, PORTS, inside) as process:
+        with running(EXAMPLE, folder, tls, PORTS, inside, **more) as process:
             controller = Client(address(folder), tls, "controller")
             wires = {port: inside.socket(f"our{port}") for port in PORTS}
             try:

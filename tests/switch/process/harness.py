@@ -17,6 +17,7 @@ from typing import Any
 import grpc
 import pytest
 from tests.backends.examples import program
+from tests.certificates import Authority
 from tests.native.native_build import need
 from tests.switch.process.namespaces import Namespace
 
@@ -59,7 +60,9 @@ def executable(example: str) -> Path:
             return component(Path(folder, "switch", "soft"), f"{example}_switch")
         except BuildError as error:
             if "no gRPC for C++" in str(error):
-                pytest.skip("the soft switch needs gRPC: the Debian packages libgrpc++-dev, protobuf-compiler-grpc")
+                pytest.skip(
+                    "the soft switch needs the Debian packages libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc"
+                )
             raise
 
 
@@ -68,20 +71,7 @@ def executable(example: str) -> Path:
 
 def certificates(folder: Path, *names: str) -> Path:
     """An authority of its own, and a certificate for each name."""
-    folder.mkdir(parents=True)
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
-    _openssl(folder, "req", "-x509", *curve, "-subj", "/CN=authority", "-keyout", "authority.key", "-out",
-             "authority.pem")  # fmt: skip
-    for name in names:
-        _openssl(folder, "req", "-x509", *curve, "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
-                 "-CA", "authority.pem", "-CAkey", "authority.key", "-keyout", f"{name}.key",
-                 "-out", f"{name}.pem")  # fmt: skip
-    return folder
-
-
-def _openssl(folder: Path, *arguments: str) -> None:
-    done = subprocess.run(["openssl", *arguments], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    return Authority(folder, *names).folder
 
 
 # ---------------------------------------------------------------- the process
@@ -196,7 +186,7 @@ def address(folder: Path) -> str:
 
 
 def configuration(folder: Path, tls: Path, ports: Mapping[int, str], **more: Any) -> dict[str, Any]:
-    files = {"authority": "authority.pem", "certificate": "switch.pem", "key": "switch.key"}
+    files = {"authority": "authority.pem", "certificate": "switch.pem", "key": "switch.key", "revoked": "revoked.pem"}
     return {
         "ports": [{"port": port, "interface": interface} for port, interface in ports.items()],
         "listen": address(folder),

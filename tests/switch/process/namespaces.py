@@ -76,7 +76,7 @@ class Wire:
     def send(self, frame: bytes) -> None:
         self._socket.send(frame)
 
-    def receive(self, seconds: float = 2.0) -> bytes | None:
+    def receive(self, seconds: float = 20.0) -> bytes | None:
         """The next frame that came in; None if none comes in time."""
         self._socket.settimeout(seconds)
         while True:

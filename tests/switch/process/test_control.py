@@ -8,8 +8,10 @@ from pathlib import Path
 
 import grpc
 import pytest
+from tests.addresses import free_address
+from tests.strangers import Port, check_the_controller_stays
 from tests.switch.process.conftest import EXAMPLE, Site
-from tests.switch.process.harness import Client, address, bundle_part, certificates, pb
+from tests.switch.process.harness import Client, address, bundle_part, certificates, pb, running
 from tests.switch.process.test_frames import B, entry, frame, tcp_packet, traffic_to_nf
 
 from polysome.backends.bundle.soft_switch import program_hash
@@ -256,7 +258,7 @@ def test_another_name_than_the_controllers_is_refused(site: Site, method: str) -
         operator.call(method, asked)
     operator.close()
     assert error.value.code() == grpc.StatusCode.PERMISSION_DENIED
-    site.process.await_log(f"refused {method} from ")
+    site.process.await_log(f"refused /polysome.control.SoftSwitch/{method}: ")
     assert "the certificate is of `operator`" in site.process.log
     assert site.controller.cells("Egress.psns", 0) == [0]
     site.controller.write(register("Egress.psns", 0, 2))  # and the lease does not count as seen
@@ -282,3 +284,9 @@ def test_a_peer_without_tls_is_refused(site: Site) -> None:
     channel.close()
     assert error.value.code() == grpc.StatusCode.UNAVAILABLE
     assert site.controller.describe().boot != 0
+
+
+def test_the_controller_stays_beside_strangers(tls: Path, tmp_path: Path) -> None:
+    place = free_address()
+    with running(EXAMPLE, tmp_path, tls, {}, listen=place):
+        check_the_controller_stays(Port(place, tls, "operator"), "switch", "/polysome.control.SoftSwitch/Statistics")

@@ -93,6 +93,26 @@ def test_a_port_that_is_not_set_takes_nothing(unset: Site) -> None:
     assert unset.controller.drops()["from or to a port that is not set"] == 1
 
 
+def test_a_port_that_is_held(site: Site) -> None:
+    """Frames wait in its queues, as many as there is room for; those of other ports go on."""
+    site.controller.write(site.station(A, 1), site.station(B, 2))
+    hold = [pb.Update(hold=pb.Hold(port=2, on=on)) for on in (False, True)]
+    site.controller.write(hold[True])
+    for size in (60, 61):
+        site.wires[1].send(frame(B, size))
+    site.wires[2].send(frame(A, 70))
+    assert site.wires[1].receive() == frame(A, 70)
+    assert site.wires[2].receive(0.3) is None
+    site.controller.write(hold[False])
+    assert [site.wires[2].receive() for _ in range(2)] == [frame(B, 60), frame(B, 61)]
+    site.controller.write(hold[True])
+    site.wires[1].send(frame(B, 62))
+    assert site.wires[2].receive(0.3) is None
+    site.controller.write(pb.Update(port=pb.Port(port=2)))  # set anew, it is not held
+    assert site.wires[2].receive() == frame(B, 62)
+    assert "it is not set" in site.controller.refused(pb.Update(hold=pb.Hold(port=300, on=True)))
+
+
 def test_a_port_sends_no_faster_than_its_rate(site: Site) -> None:
     frames, size, rate = 60, 1000, 10_000_000
     site.controller.write(site.station(B, 2), pb.Update(port=pb.Port(port=2, rate=rate)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.addresses import free_address
 from tests.switch.process.conftest import EXAMPLE, Site
 from tests.switch.process.harness import Client, Process, address, configuration, executable, running
 
@@ -78,9 +78,7 @@ def test_a_signal_ends_it_cleanly(site: Site, asked: signal.Signals) -> None:
 
 
 def test_it_listens_on_an_address_and_has_no_other_boot_number_twice(tmp_path: Path, tls: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        listen = f"127.0.0.1:{probe.getsockname()[1]}"
+    listen = free_address()
     boots = set()
     for _ in range(2):
         process = Process(EXAMPLE, configuration(tmp_path, tls, {}, listen=listen), tmp_path, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from itertools import pairwise
 
 import pytest
@@ -49,9 +48,15 @@ def dropped(reason: str) -> Artificial:
 
 
 def test_two_packets_of_a_flow_five_seconds_apart() -> None:
-    began = time.monotonic()
-    found = shrink(limiter(), INTERP, many(), Artificial(far_apart))
-    assert time.monotonic() - began < 10
+    runs = 0
+
+    def counted(execution: Execution) -> tuple[int, ...] | None:
+        nonlocal runs
+        runs += 1
+        return far_apart(execution)
+
+    found = shrink(limiter(), INTERP, many(), Artificial(counted))
+    assert runs < 80
     assert [a.time for a in found.arrivals] == [START, START + 5 * S]
     assert len({a.data for a in found.arrivals}) == 1 and len(found.arrivals[0].data) <= 14
     assert found.changes == () and found.config == {"plans": {}, "blocked": (), "usual": 0}

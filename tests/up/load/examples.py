@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 BUILDING = 600.0  # s; on a small machine that does other things too
 VIP = "10.0.0.100"
+_NONE: Mapping[str, str] = {}
 
 
 def bundle(spec: Path, site: Path, out: Path, *options: str) -> Path:
@@ -29,9 +30,9 @@ def bundle(spec: Path, site: Path, out: Path, *options: str) -> Path:
 
 
 @contextmanager
-def running(made: Path, nf: str, folder: Path) -> Iterator[Up]:
-    """The bundle, up, until the end; also if that comes early."""
-    up = Up(made, folder)
+def running(made: Path, nf: str, folder: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Up]:
+    """The bundle, up, until the end; also if that comes early. `variables`: of its processes' environment."""
+    up = Up(made, folder, variables=variables)
     try:
         up.wait_until_up(BUILDING)
         yield up
@@ -62,14 +63,14 @@ class Balanced:
 
 
 @contextmanager
-def balancer(folder: Path) -> Iterator[Balanced]:
+def balancer(folder: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Balanced]:
     """examples/load_balancer with its own site and config: answers go back directly, so servers accept the VIP's name.
 
     What arrives has a server's own address; a stateless rule of the server's gives it the VIP again.
     """
     nf = "load_balancer"
     made = bundle(EXAMPLES / nf / f"{nf}.nf", EXAMPLES / nf / "site.toml", folder / "bundle")
-    with running(made, nf, folder / "run") as up, network("lb") as net:
+    with running(made, nf, folder / "run", variables) as up, network("lb") as net:
         client, port_side = port(nf, "clients"), port(nf, "servers")
         sources = tuple(f"10.0.0.{n}" for n in (11, 12, 13, 14))
         for source in sources:

@@ -30,7 +30,7 @@ class Steady:
         script.write_text(f'wrk.method = "POST"\nwrk.body = string.rep("x", {BODY})\n')
         options = ("-t", "1", "-c", str(CONNECTIONS), "-d", f"{LONGEST}s", "--timeout", f"{LATE}s", "-s", script)
         self._process = made.start(client, "wrk", *options, url, log=self._log)
-        self._stop, self._answers = threading.Event(), [time.monotonic()]
+        self._stop, self._answers, self._sizes = threading.Event(), [time.monotonic()], [self._size()]
         self._watch = threading.Thread(target=self._look)
         self._watch.start()
 
@@ -41,6 +41,7 @@ class Steady:
             now = self._size()
             if now != size:
                 size = now
+                self._sizes.append(size)
                 self._answers.append(time.monotonic())
 
     def _size(self) -> int:
@@ -50,6 +51,12 @@ class Steady:
         """The longest time without an answer from any server, in s; of what began after `since`, or lasted then."""
         times = [*self._answers, time.monotonic()]
         return max(after - before for before, after in pairwise(times) if after >= since)
+
+    def logged(self, since: float) -> int:
+        """Bytes that the servers have said about answers after `since`: as much for each."""
+        return self._size() - next(
+            (size for at, size in zip(self._answers, self._sizes, strict=False) if at >= since), self._size()
+        )
 
     def wait_for_all(self, since: float, longest: float) -> float:
         """Until each connection has received something after `since`; how long after `since` that was, in s."""

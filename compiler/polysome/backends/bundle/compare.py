@@ -32,9 +32,9 @@ EFFECTS = {
     ("switch", Change.program): "the pipeline is loaded anew: all traffic stops meanwhile, and parked packets are lost",
     ("rdma", Change.restart): "packets parked on it are lost; the other servers take over meanwhile",
     ("nf", Change.configuration): "reloaded by the controller between two packets; nothing is lost",
-    ("nf", Change.restart): "its state is lost; drained first, no packet is",
+    ("nf", Change.restart): "the next process goes on with its state, and the switch holds its frames meanwhile",
 }
-ALONE = "its state and the packets that it holds are lost, and no traffic passes until it runs again"
+STATE_LOST = "its state is made up in another way, so it is lost, with the packets that it holds"
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def _machine(name: str, old: Bundle, new: Bundle, inputs: Inputs) -> MachineChan
     order = list(Change)
     worst = max((change for change, _ in found), key=order.index, default=Change.unchanged)
     reasons = tuple(dict.fromkeys(why for change, whys in found if change is worst for why in whys))
-    alone = worst is Change.restart and after == "nf" and list(new.machines.values()).count("nf") == 1
-    return MachineChange(name, after, worst, ALONE if alone else EFFECTS.get((after, worst), ""), reasons)
+    anew = worst is Change.restart and after == "nf" and old.about.get("state") != new.about.get("state")
+    return MachineChange(name, after, worst, STATE_LOST if anew else EFFECTS.get((after, worst), ""), reasons)
 
 
 Found = Iterator[tuple[Change, Iterable[str]]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 from typing import Any
@@ -22,6 +23,7 @@ from polysome.backends.controller.config import Places as ControllerPlaces
 from polysome.backends.controller.config import controller_config, tls
 from polysome.backends.controller.probes import probes
 from polysome.backends.folder import contents as nf_contents
+from polysome.backends.nf_cpp.carry_code import state_layout
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.rdma.config import agent_config
 from polysome.backends.system.design import Design
@@ -31,7 +33,7 @@ from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
 RUNTIME = ("nf", "host", "switch", "rdma", "control")
 CONFIG_TEXT = "nf/config.json"  # what config.bin holds, for people and `polysome diff`
 DEPLOY = (
-    *("certificates.sh", "install-machine.sh", "playbook.yml", "rolling-update.yml"),
+    *("certificates.sh", "install-machine.sh", "playbook.yml", "request.sh", "rolling-update.yml"),
     *(f"tasks/{name}.yml" for name in ("certificates", "clean", "install", "pack", "start")),
     *(
         f"preflight/{name}.sh"
@@ -69,6 +71,7 @@ def about(inputs: Inputs, version: str) -> dict[str, Any]:
         "switch": design.site.switch.name,
         "machines": {machine.name: machine.role for machine in machines(design)},
         "library": library_digests(design.program),
+        "state": state_layout(design.program),
         "proof": inputs.proof,
         "requires": _requires(design),
         **inputs.about,
@@ -159,6 +162,8 @@ def _nf(design: Design, inputs: Inputs, values: dict[str, Any]) -> dict[str, byt
     for server in design.site.nf_servers:
         files[f"nf/{server.name}.json"] = as_json(nf_config(server, places))
     files[CONFIG_TEXT] = as_json(inputs.rows)
+    samples = [{"port": port, "packet": base64.b64encode(packet).decode()} for port, packet in inputs.samples]
+    files["nf/samples.json"] = as_json({"samples": samples})
     files["nf/polysome-nf.service"] = filled("nf/polysome-nf.service", values)
     return files
 
@@ -174,6 +179,7 @@ def nf_config(server: NfServer, places: Places) -> dict[str, Any]:
         "listen": f"{server.address}:{server.control_port}",
         "tls": tls(places.tls, server.name),
         "user": USER,
+        "samples": f"{places.configuration}/samples.json",
     }
 
 

@@ -19,7 +19,8 @@ class Inputs:
     """`config`: the blob that NFs read. `sources`: the files that were read, by path in `source/`.
 
     `about`: what of the inputs people compare, for the manifest: params, fields that matter. `rows`: the config, as
-    text. `proof`: how it is known that the P4 program does what the spec says.
+    text. `samples`: ports and packets that get through with it. `proof`: how it is known that the P4 program does what
+    the spec says.
     """
 
     design: Design
@@ -27,6 +28,7 @@ class Inputs:
     sources: Mapping[str, bytes]
     about: Mapping[str, Any]
     rows: Mapping[str, Sequence[str]]
+    samples: Sequence[tuple[int, bytes]]
     proof: str
 
 

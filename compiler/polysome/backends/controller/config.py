@@ -63,7 +63,7 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "back_off": vars(site.controller.back_off),
         "admin": places.admin,
         "listen": site.controller.listen or "",
-        "metrics": site.controller.metrics or "",
+        "metrics": site.controller.metrics,
         "state": places.state,
         "config": places.config,
         "tls": tls(places.tls, "controller"),
@@ -77,6 +77,7 @@ def tls(folder: str, name: str) -> dict[str, str]:
         "authority": f"{folder}/authority.pem",
         "certificate": f"{folder}/{name}.pem",
         "key": f"{folder}/{name}.key",
+        "revoked": f"{folder}/revoked.pem",
     }
 
 
@@ -177,6 +178,7 @@ def _polling(design: Design) -> dict[str, int]:
         "queue_pairs": controller.queue_pair_poll,
         "load": controller.poll,
         "health": controller.health,
+        "probes": controller.probe,
         "deadline": DEADLINE,
         "misses": MISSES,
     }

@@ -50,6 +50,12 @@ def _probe(design: Design, way: Way, length: int) -> dict[str, Any]:
         field = parser.instances[edit.instance].header.fields[edit.field]
         first = 8 * way.offset(edit.instance, parser) + field.offset
         edits.append({"first": first, "width": field.width, "bytes": edit.length})
+    sums = [
+        {"first": 8 * step.offset + field.offset, "width": field.width, "bytes": (field.width + 7) // 8}
+        for step in way.steps
+        for field in parser.instances[step.instance].header.fields
+        if field.checksum is not None
+    ]
     return {
         "way": way.number,
         "headers": base64.b64encode(headers(way, parser, length)).decode(),
@@ -57,6 +63,7 @@ def _probe(design: Design, way: Way, length: int) -> dict[str, Any]:
         "number": way.tag,
         "fields": fields,
         "edits": edits,
+        "sums": sums,
     }
 
 

@@ -7,6 +7,8 @@ defaults, so one build serves a test with small state too.
 from __future__ import annotations
 
 from polysome.analysis.layout import Carry
+from polysome.backends.nf_cpp.carry_code import carry_function, carry_structure
+from polysome.backends.nf_cpp.config_code import configure_function
 from polysome.backends.nf_cpp.edit_code import edit_functions
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.frames_code import frame_functions
@@ -24,7 +26,6 @@ from polysome.backends.nf_cpp.sizes import of_state, sizes
 from polysome.backends.nf_cpp.state_code import (
     axes,
     config_struct,
-    configure_function,
     map_spec,
     state_struct,
     timeout_functions,
@@ -127,7 +128,7 @@ class _Generator:
         lines += [f"    auto operator<=>(const {name}&) const = default;", "};"]
         if not any(_opaque(m) for _, m in fields):
             lines.append(f"inline void read(Reader& reader, {name}& value) {{ {reads} }}")
-        return [*lines, ""]
+        return [*lines, *carry_structure(struct), ""]
 
     def _packing(self, type: t.Type) -> list[str]:
         name = cpp(type)
@@ -232,6 +233,8 @@ class _Generator:
             "",
             *_indent(self._time(maps)),
             "",
+            *_indent(carry_function(program, self.defaults)),
+            "",
             *_indent(schedule),
             "",
             *_indent(frames),
@@ -241,6 +244,7 @@ class _Generator:
             "    Emitter& emitter_;",
             "    std::vector<uint64_t> sizes_;",
             "    std::vector<uint8_t> made_;",
+            "    std::string_view unset_;",
             "",
             "    static std::vector<uint64_t> given(std::span<const uint64_t> sizes) {",
             "        if (sizes.empty()) return {default_sizes.begin(), default_sizes.end()};",

@@ -77,6 +77,7 @@ class Library:
         self.arrive = self._function("arrive", status, handle, ctypes.POINTER(Arrival), size)
         self.advance = self._function("advance", status, handle, ctypes.c_uint64)
         self.change_at = self._function("change_at", status, handle, ctypes.c_uint64, ctypes.c_char_p, size)
+        self.restart = self._function("restart", status, handle, ctypes.c_char_p, size)
         self.finish = self._function("finish", status, handle)
         self.records = self._function("records", size, handle, ctypes.POINTER(handle))
         self.destroy = self._function("destroy", None, handle)
@@ -173,6 +174,10 @@ class Running(Handle):
     def advance(self, time: int) -> None:
         """Time moves on to `time`, if that is later."""
         self._check(self.library.advance(self._handle, time))
+
+    def restart(self, config: bytes) -> None:
+        """It goes on as a process does that took this one's state over, with `config`, of all items."""
+        self._check(self.library.restart(self._handle, config, len(config)))
 
     def records(self) -> Iterator[Happened]:
         """What happened since the last call, in order; to be read before the next call of anything."""

@@ -7,11 +7,10 @@ from polysome.backends.nf_cpp.names import camel, identifier
 from polysome.backends.nf_cpp.sizes import of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
-from polysome.backends.nf_cpp.types_code import Unsupported, canonical, canonical_size, cpp, words
+from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
 from polysome.interp.state import owned_places, row_places
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state.maglev import SIZE
 
 NEVER = (1 << 64) - 1
 
@@ -285,64 +284,3 @@ def table_type(type: t.Type) -> str:
             return f"Maglev<{cpp(value)}>"
         case _:
             return cpp(type)
-
-
-def wire_type(type: t.Type) -> str:
-    """What the config blob is decoded to before anything is replaced."""
-    match type:
-        case t.ListOf(item) | t.SetOf(item):
-            return f"std::vector<{cpp(item)}>"
-        case t.Table("map", key, value):
-            return f"std::vector<std::pair<{cpp(key)}, {cpp(value)}>>"
-        case t.Table("lpm", _, value):
-            return f"std::vector<std::pair<Prefix, {cpp(value)}>>"
-        case t.Table("acl", _, value):
-            return f"std::vector<AclRow<{cpp(value)}>>"
-        case t.Table("maglev", _, value):
-            return f"std::vector<std::pair<{cpp(value)}, uint64_t>>"
-        case _:
-            return cpp(type)
-
-
-def configure_function(shared: Shared) -> list[str]:
-    program = shared.program
-    lines = [
-        "/// New values for config items, at one instant; false if the blob is malformed: then nothing changed.",
-        "bool configure(std::span<const uint8_t> blob) {",
-        "    Reader reader(blob);",
-    ]
-    items = list(program.config.values())
-    lines += [f"    std::optional<{wire_type(d.type)}> new_{identifier(d.name)};" for d in items]
-    lines += ["    while (reader.ok() && !reader.done()) {", "        uint16_t item = 0;", "        reader.get(item);"]
-    lines.append("        switch (item) {")
-    for number, d in enumerate(items):
-        read = f"reader.get(new_{identifier(d.name)}.emplace());"
-        if isinstance(d.type, t.Table) and d.type.kind == "acl":
-            count = len(d.type.key.items) if isinstance(d.type.key, t.Tuple) else 1
-            if isinstance(d.type.key, t.Struct):
-                count = len(d.type.key.fields)
-            read = f"read_rows(reader, {count}, new_{identifier(d.name)}.emplace());"
-        lines.append(f"            case {number}: {read} break;")
-    lines += ["            default: return false;", "        }", "    }", "    if (!reader.ok()) return false;"]
-    for d in items:  # all that may be wrong, before anything is replaced
-        if isinstance(d.type, t.Table) and d.type.kind in ("lpm", "maglev"):
-            name = identifier(d.name)
-            more = f", {d.options.get('size', SIZE)}" if d.type.kind == "maglev" else ""
-            lines.append(f"    if (new_{name} && !config.{name}.acceptable(*new_{name}{more})) return false;")
-    for d in items:
-        name = identifier(d.name)
-        replace = f"config.{name}.replace(std::move(*new_{name}));"
-        if isinstance(d.type, t.Table) and d.type.kind == "maglev":
-            value = d.type.value
-            body = " ".join(canonical(value, "row", "writer"))
-            hashing = (
-                f"[&](const {cpp(value)}& row) {{ uint8_t bytes[{canonical_size(value)}]; Writer writer(bytes); {body} "
-                f"return siphash(SEED, bytes, writer.size()); }}"
-            )
-            size = d.options.get("size", SIZE)
-            replace = f"config.{name}.replace(std::move(*new_{name}), {hashing}, {size});"
-        elif not isinstance(d.type, t.ListOf | t.SetOf | t.Table):
-            replace = f"config.{name} = *new_{name};"
-        lines.append(f"    if (new_{name}) {{ {replace} }}")
-    lines += ["    reload_pools();", "    return true;", "}"]
-    return lines

@@ -6,11 +6,11 @@ any_role switch || exit 0
 python=$PREFIX/venv/bin/python3
 [ -x "$python" ] || python=python3
 if ! have "$python"; then
-    missing 'python3 3.9 or newer' 'python3' ''
+    missing 'python3 3.11 or newer' 'python3' ''
     version=0
 else
     version=$(version_in "$("$python" --version 2>/dev/null)")
-    if at_least "$version" 3.9; then ok "python3 $version"; else missing "python3 3.9 or newer, not $version" python3 ''; fi
+    if at_least "$version" 3.11; then ok "python3 $version"; else missing "python3 3.11 or newer, not $version" python3 ''; fi
 fi
 while read -r line; do
     case $line in '' | '#'*) continue ;; esac

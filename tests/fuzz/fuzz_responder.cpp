@@ -1,20 +1,14 @@
 /// Any frames at any times: nothing is read or written out of bounds, every answer is a good frame, counters add up.
 
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 
+#include "report.hpp"
 #include "requester.hpp"
 
 using namespace requester;
+using fuzz::check;
 
 namespace {
-
-void check(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    std::abort();
-}
 
 /// Numbers from the fuzzer's bytes; zeros when they are used up.
 class Input {
@@ -89,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const std::unique_ptr<uint8_t[]> exact(new uint8_t[bytes.size()]);
         std::copy(bytes.begin(), bytes.end(), exact.get());
         now += input.byte();
+        ++fuzz::count.frames;
         nic.receive({exact.get(), bytes.size()}, now, emit);
         check(nic.pair(0).reads <= config.max_reads, "no more READs than may wait");
         check(nic.next() > now, "what is due has left");
