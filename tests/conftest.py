@@ -7,12 +7,16 @@ Exploring is done by `make campaign`; what it finds becomes a fixed test.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
+
+# What tests run is little, and takes longer to build than to run: NFs, systems and deployments are not optimised.
+os.environ.setdefault("CXXFLAGS", "-O0")
 
 settings.register_profile(
     "gate",

@@ -61,6 +61,19 @@ def test_built_once_for_the_same_contents(folder: Path, tmp_path: Path) -> None:
     assert second != first and said(second) == "two" and said(first) == "one"
 
 
+def test_it_is_a_release_unless_the_user_says_how(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said_of = '#ifdef __OPTIMIZE__\n#undef SAID\n#define SAID "fast"\n#endif\n'
+    (folder / "main.cpp").write_text(MAIN.replace("int main", f"{said_of}int main"))
+    found = []
+    for flags in ("", "-O0"):
+        monkeypatch.setenv("CXXFLAGS", flags)
+        found.append(said(component(folder, "says")))
+    assert found == ["fast", "one"]
+    monkeypatch.setenv("CXXFLAGS", "'")
+    with pytest.raises(BuildError, match="CXXFLAGS"):
+        component(folder, "says")
+
+
 def test_the_compiler_says_what_is_wrong(folder: Path) -> None:
     (folder / "main.cpp").write_text("int main() { return none; }\n")
     with pytest.raises(BuildError, match=r"`says` does not build(.|\n)*'none'"):

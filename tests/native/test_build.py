@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import stat
@@ -114,6 +115,21 @@ def test_what_differs_is_built_anew(spec: Spec, place: Path, monkeypatch: pytest
     counting(place, monkeypatch)
     found.add(build(spec.program))
     assert len(found) == 5
+
+
+@needs_compiler
+def test_the_user_s_flags_count(spec: Spec, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    says(monkeypatch, "static int version = VERSION;\n")
+    flags = (*building.CHECKED, "-DVERSION=1")
+    found = {}
+    for given in ("", "-UVERSION '-DVERSION=2'"):
+        monkeypatch.setenv("CXXFLAGS", given)
+        path = build(spec.program, flags)
+        found[path] = ctypes.CDLL(str(path)).polysome_version()
+    assert list(found.values()) == [1, 2]
+    monkeypatch.setenv("CXXFLAGS", "'-O2")
+    with pytest.raises(BuildError, match=r"\$CXXFLAGS has, `'-O2`, cannot be read: No closing quotation"):
+        build(spec.program, flags)
 
 
 @needs_compiler

@@ -23,12 +23,12 @@ from polysome.backends.nf_cpp.build import (
     processor,
     prune,
     used,
+    users_flags,
     version,
 )
 
 RULES, MESSAGES = Path("control/control.cmake"), Path("control/control.proto")
 LIBRARIES = ("grpc++", "protobuf")
-FLAGS = ("-DCMAKE_BUILD_TYPE=Release",)
 _LINES = 12  # of what the compiler says
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _CODE = {".cpp", ".cc", ".c", ".hpp", ".h"}
@@ -79,7 +79,19 @@ def _tools() -> list[bytes]:
     command = compiler()
     if command is None:
         raise BuildError(missing() or "")
-    return [repr((command, FLAGS)).encode(), version(command), _libraries()]
+    return [repr((command, _kind())).encode(), version(command), _libraries()]
+
+
+def _kind() -> list[str]:
+    """What kind of build it is: a release, unless $CXXFLAGS says how to compile."""
+    flags = users_flags()
+    if not flags:
+        return ["-DCMAKE_BUILD_TYPE=Release"]
+    return [
+        "-DCMAKE_BUILD_TYPE=None",
+        "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF",
+        f"-DCMAKE_CXX_FLAGS_NONE={' '.join(flags)}",
+    ]
 
 
 @cache
@@ -155,7 +167,7 @@ def _work(place: Path) -> Iterator[Path]:
 def _build(folder: Path, work: Path, target: str, *options: str) -> None:
     command = compiler() or ()
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    chosen = [f"-DCMAKE_CXX_COMPILER={command[0]}", f"-DCMAKE_CXX_FLAGS={' '.join(command[1:])}", *FLAGS, *options]
+    chosen = [f"-DCMAKE_CXX_COMPILER={command[0]}", f"-DCMAKE_CXX_FLAGS={' '.join(command[1:])}", *_kind(), *options]
     _run(["cmake", "-S", str(folder), "-B", str(work), *generator, *chosen], target)
     parallel = ["--parallel", str(len(os.sched_getaffinity(0)))]
     _run(["cmake", "--build", str(work), "--target", target, *parallel], target)

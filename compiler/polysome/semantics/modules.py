@@ -7,6 +7,7 @@ import io
 import os
 import pickle
 from dataclasses import dataclass, is_dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 
 from polysome.resources import folder, user_cache
@@ -96,11 +97,8 @@ class Loader:
         if text is None:
             return None
         entry = user_cache() / hashlib.sha256(f"{_version()}\0{shown}\0{text}".encode()).hexdigest()
-        try:
-            tree = _Trees(io.BytesIO(entry.read_bytes())).load()
-        except Exception:  # there is none, or it is damaged: unpickling may then raise anything
-            tree = None
-        if isinstance(tree, ast.File):
+        tree = _kept(entry)
+        if tree is not None:
             self.report.sources[shown] = Source(shown, text)
             return tree
         from polysome.syntax.parse import parse  # ANTLR is slow to import and rarely needed
@@ -110,6 +108,23 @@ class Loader:
         if parsed is not None and len(self.report.errors) == before:
             _store(entry, parsed)
         return parsed
+
+
+@lru_cache(maxsize=64)
+def _read(data: bytes) -> ast.File | None:
+    """The tree in an entry of the cache; trees are frozen, so all who ask for the same may have the same."""
+    try:
+        tree = _Trees(io.BytesIO(data)).load()
+    except Exception:  # it is damaged: unpickling may then raise anything
+        return None
+    return tree if isinstance(tree, ast.File) else None
+
+
+def _kept(entry: Path) -> ast.File | None:
+    try:
+        return _read(entry.read_bytes())
+    except OSError:
+        return None
 
 
 class _Trees(pickle.Unpickler):
@@ -138,6 +153,7 @@ def _uses(tree: ast.File) -> list[ast.Use]:
     return [item for item in tree.items if isinstance(item, ast.Use)]
 
 
+@cache
 def _version() -> str:
     """Changes with the front end's sources, so that an old cache is never read by a new compiler."""
     syntax = Path(__file__).resolve().parent.parent / "syntax"

@@ -5,6 +5,9 @@ A dotted name is tried as a local or value first, then as a header (LANGUAGE.md 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
@@ -235,26 +238,40 @@ def flatten(node: ast.Expr) -> str | None:
             return None
 
 
-def _header_prefix(x: Expressions, text: str) -> bool:
-    parser = x.shared.parser
-    return parser is not None and any(
-        n.startswith((text + ".", text + "[")) for n in (*(i.name for i in parser.instances), *parser.groups)
+@dataclass(frozen=True)
+class _HeaderNames:
+    """`members`: the instances that a header or a group name stands for; `roots`: first parts of names.
+
+    `prefixes`: what comes before a `.` or `[` in one.
+    """
+
+    members: Mapping[str, tuple[int, ...]]
+    prefixes: frozenset[str]
+    roots: frozenset[str]
+
+
+@lru_cache(maxsize=64)
+def _header_names(parser: ir.Parser) -> _HeaderNames:
+    instances = [i.name for i in parser.instances]
+    names = (*instances, *parser.groups)
+    return _HeaderNames(
+        {name: (instances.index(name),) for name in instances} | dict(parser.groups),
+        frozenset(name[:at] for name in names for at, c in enumerate(name) if c in ".["),
+        frozenset(name.split(".")[0].split("[")[0] for name in instances),
     )
+
+
+def _header_prefix(x: Expressions, text: str) -> bool:
+    return x.shared.parser is not None and text in _header_names(x.shared.parser).prefixes
 
 
 def members_of(x: Expressions, text: str) -> tuple[int, ...] | None:
     """The instances that a header or group name stands for."""
-    parser = x.shared.parser
-    if parser is None:
+    if x.shared.parser is None:
         return None
     if text.endswith("[last]") and text[:-6] in x.stack_tops:
         text = f"{text[:-6]}[{x.stack_tops[text[:-6]]}]"
-    if text in parser.groups:
-        return parser.groups[text]
-    for i, instance in enumerate(parser.instances):
-        if instance.name == text:
-            return (i,)
-    return None
+    return _header_names(x.shared.parser).members.get(text)
 
 
 def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
@@ -263,7 +280,7 @@ def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
     if text is None:
         return None
     root = text.split(".")[0].split("[")[0]
-    if any(root in scope for scope in x.locals) or (root in x.scope.declared and root not in _roots(x)):
+    if any(root in scope for scope in x.locals) or (root in x.scope.declared and not _is_root(x, root)):
         return None
     base = flatten(node.base)
     assert base is not None
@@ -287,9 +304,8 @@ def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
     return None
 
 
-def _roots(x: Expressions) -> set[str]:
-    parser = x.shared.parser
-    return {i.name.split(".")[0].split("[")[0] for i in parser.instances} if parser else set()
+def _is_root(x: Expressions, name: str) -> bool:
+    return x.shared.parser is not None and name in _header_names(x.shared.parser).roots
 
 
 def header_names(x: Expressions) -> list[str]:

@@ -94,6 +94,7 @@ class NfScope:
     actions: dict[str, ast.ActionDecl] = field(default_factory=dict)
     blocks: dict[str, NfScope] = field(default_factory=dict)
     declared: dict[str, Span] = field(default_factory=dict)
+    named_types: dict[str, t.Type] = field(default_factory=dict)  # structs and enums that were resolved
 
     def claim(self, name: ast.Ident, report: Report) -> bool:
         """Reserve a value name of the NF; False and E0203 if it is taken."""

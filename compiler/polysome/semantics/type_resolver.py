@@ -59,7 +59,6 @@ class TypeResolver:
         self.report = report
         self.constant = constant
         self.bucket = bucket
-        self._named: dict[str, t.Type] = {}
         self._resolving: list[str] = []
 
     def resolve(self, node: ast.TypeExpr) -> t.Type:
@@ -147,8 +146,8 @@ class TypeResolver:
 
     def named(self, name: str) -> t.Type:
         """A struct or enum of the scope."""
-        if name in self._named:
-            return self._named[name]
+        if name in self.scope.named_types:
+            return self.scope.named_types[name]
         decl = self.scope.names.types[name]
         if name in self._resolving:
             self.report.add(
@@ -160,9 +159,9 @@ class TypeResolver:
             )
             return t.WRONG
         self._resolving.append(name)
-        self._named[name] = self._struct(decl) if isinstance(decl, ast.StructDecl) else self._enum(decl)
+        self.scope.named_types[name] = self._struct(decl) if isinstance(decl, ast.StructDecl) else self._enum(decl)
         self._resolving.pop()
-        return self._named[name]
+        return self.scope.named_types[name]
 
     def _struct(self, decl: ast.StructDecl) -> t.Type:
         seen: dict[str, Span] = {}

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from polysome.backends.nf_cpp.build import CHECKED, built
+from polysome.backends.nf_cpp.build import CHECKED, built, users_flags
 from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.system.design import Design
 from polysome.backends.tofino.program import tofino_program
@@ -32,7 +32,8 @@ def build(design: Design, more: Mapping[str, str] = MappingProxyType({}), *, cou
     header = generate(design.program, defaults=False, carry=design.carry)
     switch = translated(f"{name}.p4", p4_text(design), limits(design.site.switch), counted)
     source = _source(name) + "".join(f'#include "{added}"\n' for added in more)
-    return built(name, header, source, _COUNTED if counted else _FLAGS, {f"{name}_switch.hpp": switch, **more})
+    flags = (*(_COUNTED if counted else _FLAGS), *users_flags())
+    return built(name, header, source, flags, {f"{name}_switch.hpp": switch, **more})
 
 
 def p4_program(design: Design) -> pr.Program:
