@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
@@ -33,6 +35,9 @@ settings.register_profile(
 settings.load_profile("gate")
 # Constants of all modules that are imported by then would be drawn too: it would matter what a worker ran before.
 providers._get_local_constants = providers.Constants  # type: ignore[attr-defined]
+
+# The command line is a process of its own for a user; here, what it is made of is not looked at again for each call.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

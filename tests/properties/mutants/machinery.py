@@ -53,7 +53,7 @@ TOKEN_BUCKET = of(
 
 SKETCHES = (
     *of("kinds.state.count_min", ("one row is forgotten", Kind.estimate, "telemetry", "            row[i] = min(row[i] + n, MASK64)", "            row[i] = min(row[i] + (n if row is not self._rows[0] else 0), MASK64)"), ("it adds one", Kind.estimate, "telemetry", "min(row[i] + n, MASK64)", "min(row[i] + 1, MASK64)")),
-    *of("kinds.state.bloom", ("one bit is not set", Kind.estimate, "telemetry", "            self._bytes[i >> 3] |= 1 << (i & 7)", "            self._bytes[i >> 3] = 1 << (i & 7)")),
+    *of("kinds.state.bloom", ("one bit is not set", Kind.estimate, "telemetry", "                changed[at] |= 1 << (i & 7)", "                changed[at] = 1 << (i & 7)")),
     *of("kinds.state.top_k", ("newcomers start at their own count", Kind.estimate, "telemetry", "            n += least.count\n", ""), ("the lowest first", Kind.estimate, "telemetry", "key=lambda counter: (-counter.count,", "key=lambda counter: (counter.count,")),
     *of("kinds.state.hyperloglog", ("every key is the same", Kind.estimate, "telemetry", "lambda key: ctx.hash64(ctx.encode(key))", "lambda key: 1")),
 )  # fmt: skip

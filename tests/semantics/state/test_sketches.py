@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from math import ceil, e, log, log2, sqrt
 
@@ -15,6 +17,7 @@ from polysome.kinds.state import bloom, count_min, hyperloglog
 from polysome.kinds.state.bloom import Bloom
 from polysome.kinds.state.count_min import CountMin
 from polysome.kinds.state.hyperloglog import HyperLogLog
+from polysome.kinds.state.top_k import TopK
 
 
 def itself(hashed: int) -> int:
@@ -23,6 +26,46 @@ def itself(hashed: int) -> int:
 
 def hash_int(seed: int, key: int) -> int:
     return siphash(key_of_seed(seed), key.to_bytes(8, "big"))
+
+
+Sketch = CountMin | Bloom | HyperLogLog | TopK
+SMALL: dict[str, Callable[[Callable[[int], int]], Sketch]] = {
+    "count_min": lambda hashed: CountMin(7, 3, hashed),
+    "bloom": lambda hashed: Bloom(8 * bloom.PAGE + 100, 3, hashed),
+    "hyperloglog": lambda hashed: HyperLogLog(4, hashed),
+    "top_k": lambda hashed: TopK(3, 6),
+}
+
+
+def answers(sketch: Sketch) -> list[object]:
+    if isinstance(sketch, Bloom):
+        return [key in sketch for key in range(40)]
+    if isinstance(sketch, HyperLogLog):
+        return [sketch.estimate()]
+    return [*(sketch.estimate(key) for key in range(40)), *(sketch if isinstance(sketch, TopK) else ())]
+
+
+@pytest.mark.parametrize("kind", SMALL)
+@given(data=st.data())
+def test_a_copy_is_what_the_original_was(kind: str, data: st.DataObject) -> None:
+    """Histories keep copies; each goes on for itself, as one that was given the same does."""
+    keys = st.lists(st.integers(0, 39), max_size=30)
+    before, one_more, other_more = data.draw(keys), data.draw(keys), data.draw(keys)
+    one, alike, other_alike = (SMALL[kind](partial(hash_int, 5)) for _ in range(3))
+    for key in before:
+        one.add(key)
+    other, was = deepcopy(one), answers(one)
+    assert answers(other) == was
+    for key in one_more:
+        one.add(key)
+    assert answers(other) == was
+    for key in other_more:
+        other.add(key)
+    for key in (*before, *one_more):
+        alike.add(key)
+    for key in (*before, *other_more):
+        other_alike.add(key)
+    assert answers(one) == answers(alike) and answers(other) == answers(other_alike)
 
 
 # count_min
@@ -127,7 +170,7 @@ def test_S7_1_hashes_are_the_least_that_do(error: int) -> None:
 def test_S7_2_add_sets_the_bits_of_the_places() -> None:
     b = Bloom(8, 2, itself)
     b.add(0x4000000080000000)  # places 0.25·8 = 2 and 0.75·8 = 6
-    assert b._bytes == bytearray([0b0100_0100])
+    assert b._pages == [bytes([0b0100_0100]).ljust(bloom.PAGE, b"\0")]
     assert 0x4000000080000000 in b
     assert 0xC000000080000000 in b  # 0.75·8 = 6; step 80000000c0000001, 1.25 - 1 → 2: a wrong yes
     assert 0 not in b and 0x4000000040000000 not in b  # places 0, 0; 2 and, with step 4000000040000001, 4

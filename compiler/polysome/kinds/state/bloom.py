@@ -6,12 +6,14 @@ Bloom, "Space/time trade-offs in hash coding with allowable errors" (CACM 13(7),
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
 from polysome.kinds.base import Context, Method, Option, StateKind
 from polysome.kinds.hashing import positions
 
 MILLION = 10**6
+PAGE = 4096  # bytes; copies of a filter share the pages in which they do not differ
 LN2 = (693147180559945309, 10**18)  # ln 2, rounded down at the 18th decimal
 
 
@@ -27,15 +29,25 @@ class Bloom:
     def add(self, key: Any) -> None:
         """From now on `key` is in."""
         for i in positions(self._hash_key(key), self.hashes, self.bits):
-            self._bytes[i >> 3] |= 1 << (i & 7)
+            page, at = divmod(i >> 3, PAGE)
+            if not self._pages[page][at] >> (i & 7) & 1:
+                changed = bytearray(self._pages[page])
+                changed[at] |= 1 << (i & 7)
+                self._pages[page] = bytes(changed)
 
     def __contains__(self, key: Any) -> bool:
         where = positions(self._hash_key(key), self.hashes, self.bits)
-        return all(self._bytes[i >> 3] >> (i & 7) & 1 for i in where)
+        return all(self._pages[(i >> 3) // PAGE][(i >> 3) % PAGE] >> (i & 7) & 1 for i in where)
 
     def clear(self) -> None:
         """Forgets everything. O(bits)."""
-        self._bytes = bytearray((self.bits + 7) // 8)
+        self._pages = [bytes(PAGE)] * -(-self.bits // (8 * PAGE))
+
+    def __deepcopy__(self, memo: object) -> Bloom:
+        """O(pages): histories keep one for each packet that adds."""
+        copied = copy(self)
+        copied._pages = self._pages.copy()
+        return copied
 
 
 def hashes(error: int) -> int:

@@ -69,6 +69,15 @@ class TopK:
         self._heap: LazyHeap[_Counter] = LazyHeap(lambda counter: counter.count)
         self._inserted = 0
 
+    def __deepcopy__(self, memo: object) -> TopK:
+        """O(counters)."""
+        copied = TopK(self.k, self.counters)
+        copied._by_key = {key: _Counter(key, each.seq, each.count) for key, each in self._by_key.items()}
+        copied._inserted = self._inserted
+        for counter in copied._by_key.values():
+            copied._heap.push(counter, copied._by_key.values())
+        return copied
+
     def _least(self) -> _Counter:
         least = self._heap.first()
         assert least is not None, "asked only when all counters are in use"
