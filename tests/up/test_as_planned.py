@@ -1,8 +1,6 @@
 """What the links of running deployments carry is what their plans say, packet by packet: each is sent from a traffic
 port of a quiet deployment, and every frame that it causes inside is captured, and counted by the interfaces too.
 
-First in this folder, by its name: deployments of the same NFs that others share stay up until all have had them.
-
 A few deployments, in which every site and every sort of packets is, are tested always. With POLYSOME_ALL_DEPLOYMENTS=1
 in the environment, as `make campaign` has it, all examples are.
 """
