@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ANTLR := 4.13.2
 ANTLR_ARGS := -Dlanguage=Python3 -no-listener -no-visitor -Xexact-output-dir
+# Of pytest: one more than there are cores, as some tests wait.
+WORKERS := $(shell echo $$(($$(nproc) + 1)))
 GRAMMARS := syntax/Polysome p4/P4
 DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in clients=examples/load_balancer/clients.pcap \
 	--config examples/load_balancer/config.toml --out $(OUT)/load_balancer.pcapng
@@ -48,7 +50,7 @@ test: lint types pytest ## Run everything that must pass: lint, types, then the 
 .PHONY: pytest
 pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
 ifeq ($(strip $(ARGS)),)
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m 'not slow'
 	@mkdir -p $(OUT)
 	@$(MAKE) --no-print-directory deployment-tests >$(OUT)/deployment-tests.txt 2>&1 & deployed=$$!; \
 	$(MAKE) --no-print-directory slow-tests; slow=$$?; \
@@ -60,7 +62,7 @@ endif
 # `pytest` has these two beside each other: deployments mostly wait, and there is one at a time on a machine.
 .PHONY: slow-tests
 slow-tests: $(READY) ## Run the slow tests, but those of deployments
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow --ignore tests/up
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow --ignore tests/up
 
 .PHONY: deployment-tests
 deployment-tests: $(READY) ## Run the tests of whole deployments; they need root

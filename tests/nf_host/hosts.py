@@ -84,7 +84,7 @@ def built(program: ir.Program, host: str = "af_packet_host") -> Path:
         libraries += [flag for flag in pkg_config("--libs", "libdpdk") if flag != "-Wl,--as-needed"]
         includes = [flag.replace("-I", "-isystem", 1) for flag in pkg_config("--cflags", "libdpdk")]
         headers = [*(flag for flag in includes if not flag.startswith("-march")), "-march=native"]
-    flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", *headers, str(_service()), "-Wl,--no-as-needed"]
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", *headers, str(_service()), "-Wl,--no-as-needed"]
     return build.built(name, files[f"nf/{name}.hpp"], source, (*flags, *libraries))
 
 

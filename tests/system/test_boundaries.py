@@ -10,6 +10,7 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import EXAMPLES, example
 from tests.testing.traffic.plan_reading import readers
 
@@ -18,13 +19,11 @@ from polysome.testing import traffic
 from polysome.testing.builtin.base import Broken
 from polysome.testing.builtin.compare import same
 from polysome.testing.engines import ENGINES, Engine
-from polysome.testing.engines.system import System
 from polysome.testing.options import RunOptions
 from polysome.testing.spec import Spec
 from polysome.testing.traffic import BoundaryPacket
 
 INTERP, NATIVE = ENGINES["interp"], ENGINES["native"]
-SYSTEM = System(counted=lambda *_: None)  # its library is what tests/system/test_reached.py builds too
 OPTIONS = RunOptions()
 PIECE = 250  # packets of one run: the interpreter keeps every version of the state
 Packets = tuple[BoundaryPacket, ...]

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from tests.semantics.corpus import CAPTURES, EXAMPLES, inputs
+from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import captured, example
 
 from polysome.testing.builtin.compare import same
@@ -27,7 +28,7 @@ from polysome.testing.record import Record
 from polysome.testing.spec import Spec
 from polysome.testing.trace import Arrival, Trace
 
-SYSTEM, INTERP = ENGINES["system"], ENGINES["interp"]
+INTERP = ENGINES["interp"]
 ALL = bool(os.environ.get("POLYSOME_ALL_CAPTURES"))
 SMALL = 40_000  # bytes of a small capture
 EACH = 6  # captures for each example, which has others than the next

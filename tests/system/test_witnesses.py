@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import EXAMPLES, example
 
 from polysome.backends.system.design import default_design
 from polysome.backends.system.proof import case_of
 from polysome.prove.split import converse
 from polysome.prove.traffic import traffic
-from polysome.testing.engines import ENGINES
 from polysome.testing.options import RunOptions
 from polysome.testing.trace import Arrival, Trace
 from polysome.testing.traffic.choices import Choices
 from polysome.testing.traffic.values import EPOCH
 from polysome.testing.traffic.world import World
 
-SYSTEM = ENGINES["system"]
 STEP = 1_000_000  # ns between packets
 
 pytestmark = [
