@@ -1,19 +1,22 @@
 # The library target `polysome_control`: what protoc makes of control.proto, and gRPC. Include it after project().
 #   set(POLYSOME_RUNTIME .../runtime) before.
-find_package(PkgConfig REQUIRED)
-find_program(PROTOC protoc)
-find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
-pkg_check_modules(GRPCPP grpc++ protobuf libcrypto)
-if(NOT PROTOC OR NOT GRPC_CPP_PLUGIN OR NOT GRPCPP_FOUND)
-  message(FATAL_ERROR "no gRPC for C++. Debian, Ubuntu: apt install libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config")
-endif()
-
 set(POLYSOME_CONTROL "" CACHE PATH "a build folder of this library, to be used instead of building it")
 if(POLYSOME_CONTROL)
+  include(${POLYSOME_CONTROL}/grpc.cmake)
   add_library(polysome_control STATIC IMPORTED)
   set_target_properties(polysome_control PROPERTIES IMPORTED_LOCATION ${POLYSOME_CONTROL}/libpolysome_control.a)
   set(_control ${POLYSOME_CONTROL}/control)
 else()
+  find_package(PkgConfig REQUIRED)
+  find_program(PROTOC protoc)
+  find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
+  pkg_check_modules(GRPCPP grpc++ protobuf libcrypto)
+  if(NOT PROTOC OR NOT GRPC_CPP_PLUGIN OR NOT GRPCPP_FOUND)
+    message(FATAL_ERROR "no gRPC for C++. Debian, Ubuntu: apt install libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config")
+  endif()
+  # pkg-config takes seconds for gRPC: who uses this folder need not ask again.
+  file(WRITE ${CMAKE_BINARY_DIR}/grpc.cmake
+       "set(GRPCPP_INCLUDE_DIRS \"${GRPCPP_INCLUDE_DIRS}\")\nset(GRPCPP_LINK_LIBRARIES \"${GRPCPP_LINK_LIBRARIES}\")\n")
   set(_control ${CMAKE_BINARY_DIR}/control)
   file(MAKE_DIRECTORY ${_control})
   add_custom_command(

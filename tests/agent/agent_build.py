@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def need_libraries(*, grpc: bool) -> None:
             ("libgrpc++-dev", "grpc++"),
             ("libprotobuf-dev", "protobuf"),
         )
-        if (grpc or library != "grpc++") and subprocess.run(["pkg-config", "--exists", library], check=False).returncode
+        if (grpc or library != "grpc++") and not _exists(library)
     ]
     if grpc and not shutil.which("grpc_cpp_plugin"):
         lacking.append("protobuf-compiler-grpc")
@@ -33,6 +34,11 @@ def need_libraries(*, grpc: bool) -> None:
         lacking.append("libnuma-dev")
     if lacking:
         pytest.skip(f"the agent needs the Debian packages {', '.join(lacking)}")
+
+
+@cache
+def _exists(library: str) -> bool:
+    return subprocess.run(["pkg-config", "--exists", library], check=False).returncode == 0
 
 
 class AgentBuild(Build):

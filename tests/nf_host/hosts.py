@@ -102,7 +102,9 @@ def _service() -> Path:
     return build.built("control", "", source, ("-std=c++20", "-O1", "-w", "-c"), made)
 
 
+@cache
 def pkg_config(*arguments: str) -> list[str]:
+    """What pkg-config says, which for gRPC takes it half a second."""
     done = subprocess.run(["pkg-config", *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(f"needs the Debian packages of {' '.join(arguments[1:])}: {done.stderr.strip()}")
