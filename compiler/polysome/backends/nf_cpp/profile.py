@@ -23,7 +23,16 @@ from typing import Protocol
 
 from polysome.backends.nf_cpp import build as building
 from polysome.backends.nf_cpp import replay
-from polysome.backends.nf_cpp.build import BuildError, built, cache_folder, compiler, fingerprint, only_here, used
+from polysome.backends.nf_cpp.build import (
+    BuildError,
+    built,
+    cache_folder,
+    compiler,
+    fingerprint,
+    only_here,
+    used,
+    users_flags,
+)
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.replay import Trace
@@ -138,7 +147,7 @@ class _Host:
     def build(self, *flags: str) -> Path:
         included = f'#include "{self._name}.hpp"\n#include "host/pcap_main.hpp"\n'
         source = f"{included}\nPOLYSOME_PCAP_HOST(polysome::nf::{self._name}::Nf)\n"
-        return built(self._name, self._header, source, (*_optimized(), *flags))
+        return built(self._name, self._header, source, (*_optimized(), *flags, *users_flags()))
 
     def command(self, made: Path, captures: Captures) -> list[str]:
         return [str(made), *(word for port, file in captures for word in ("--in", f"{self._ports[port]}={file}"))]
