@@ -21,6 +21,17 @@ target_include_directories(says PRIVATE ../../runtime)
 """
 MAIN = '#include "nf/said.hpp"\n#include <cstdio>\nint main() { std::puts(SAID); }\n'
 
+KINDS = """#include <cstdio>
+#ifdef MINE
+#define SAID MINE
+#elif defined(__OPTIMIZE__)
+#define SAID "fast"
+#else
+#define SAID "slow"
+#endif
+int main() { std::puts(SAID); }
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -62,13 +73,12 @@ def test_built_once_for_the_same_contents(folder: Path, tmp_path: Path) -> None:
 
 
 def test_it_is_a_release_unless_the_user_says_how(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said_of = '#ifdef __OPTIMIZE__\n#undef SAID\n#define SAID "fast"\n#endif\n'
-    (folder / "main.cpp").write_text(MAIN.replace("int main", f"{said_of}int main"))
+    (folder / "main.cpp").write_text(KINDS)
     found = []
-    for flags in ("", "-O0"):
+    for flags in ("", "-O0", "-O1 '-DMINE=\"two words\"'"):
         monkeypatch.setenv("CXXFLAGS", flags)
         found.append(said(component(folder, "says")))
-    assert found == ["fast", "one"]
+    assert found == ["fast", "slow", "two words"]
     monkeypatch.setenv("CXXFLAGS", "'")
     with pytest.raises(BuildError, match="CXXFLAGS"):
         component(folder, "says")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -90,7 +91,7 @@ def _kind() -> list[str]:
     return [
         "-DCMAKE_BUILD_TYPE=None",
         "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF",
-        f"-DCMAKE_CXX_FLAGS_NONE={' '.join(flags)}",
+        f"-DCMAKE_CXX_FLAGS_NONE={shlex.join(flags)}",
     ]
 
 
