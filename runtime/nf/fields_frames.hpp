@@ -203,12 +203,12 @@ class FieldsNf : public Nf {
     }
 
   private:
-    /// Edits and zeros, of one size for all classes, so that these are a few stores.
+    /// Edits and zeros, of one size for all classes: these are a few stores, and a switch knows where they end.
     std::span<const uint8_t> edited(const Packet& p, uint8_t* frame) {
-        constexpr size_t most = std::max(Tag::smallest, Tag::head + Nf::most_edits);
-        std::array<uint8_t, most - Tag::head> rest{};
-        const size_t size = std::max(Tag::smallest, Tag::head + Nf::write_edits(p, rest.data()));
-        uint8_t* const out = room(frame, p.frame_size, most);
+        constexpr size_t size = Nf::edits_frame;
+        std::array<uint8_t, size - Tag::head> rest{};
+        Nf::write_edits(p, rest.data());
+        uint8_t* const out = room(frame, p.frame_size, size);
         std::memcpy(out + Tag::head, rest.data(), rest.size());
         return sealed(out, size, p.answer);
     }

@@ -31,6 +31,7 @@ SIZES = Sizes(
     cell=2048,
     least=128,
     most=2040,
+    edits_frame=60,
     timeout=16,
     most_reads=16,
     tries=8,

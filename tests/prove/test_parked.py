@@ -451,6 +451,31 @@ FAULTS |= {
         "requests",
         "may be down",
     ),
+    "bytes behind a READ": (
+        [("            count_edits();", "            count_bytes();")],
+        "requests",
+        "left behind a READ",
+    ),
+    "bytes behind a READ of edits that came again": (
+        [("            count_retried();", "            count_edits();")],
+        "park",
+        "goes round never becomes a READ",
+    ),
+    "bytes behind that egress does not count": (
+        [("            count_edits();", "            count_retried();")],
+        "requests",
+        "left behind a READ",
+    ),
+    "READs of no edits": (
+        [("        md.total = eg_intr_md.pkt_length + 19", "        md.total = eg_intr_md.pkt_length + 29")],
+        "park",
+        "never becomes a READ",
+    ),
+    "edits that count as come again": (
+        [("hdr.bridge.parse_class == 0) {", "hdr.bridge.parse_class == 1) {")],
+        "requests",
+        "left behind a READ",
+    ),
     "READs counted elsewhere": (
         [("request.execute(hdr.bridge.queue_pair[", "request.execute(hdr.bridge.length[")],
         "requests",
@@ -530,7 +555,7 @@ FAULTS |= {
 # Of these what breaks it is a frame of the NF, or of the controller.
 NO_PACKET = {
     "probes": ("",),
-    "park": ("round", "refused"),
+    "park": ("round", "refused", "never becomes"),
     "requests": ("READ", "place"),
     "stations": ("",),
     "returned": ("",),

@@ -18,8 +18,10 @@ from pathlib import Path
 
 import pytest
 from tests.semantics.corpus import CAPTURES, EXAMPLES, inputs
+from tests.semantics.rules.packets import ethernet, ipv4, ipv6, udp
 from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import captured, example
+from tests.testing.builtin.networks import spec as written
 
 from polysome.testing.builtin.compare import same
 from polysome.testing.engines import ENGINES, system
@@ -87,6 +89,30 @@ def test_on_real_captures(name: str, counted: Counter[str]) -> None:
     if ALL:
         assert bool(counted["parked"]) == (name not in UNSPLIT)
         assert not counted["down"] and not counted["edits_given_up"]
+
+
+MANY_EDITS = """
+use net.l4;
+nf renumber {
+  port a, b;
+  relevant ethernet.dst, ipv4.ttl when ipv4 else drop "another";
+  on packet {
+    ethernet.dst = 02:00:00:00:00:01;
+    ethernet.src = 02:00:00:00:00:02;
+    if ipv6 { ipv6.src = 2001:db8::1; ipv6.dst = 2001:db8::2; }
+    if ipv4 { ipv4.ttl -= 1; }
+    send b;
+  }
+}
+"""
+
+
+def test_edits_that_a_smallest_frame_has_no_room_for(counted: Counter[str]) -> None:
+    """44 bytes of one class, 13 of the other: all edits frames of the NF are as long as the longest."""
+    renumber = written(MANY_EDITS)
+    packets = [ethernet(ipv6(udp(bytes(n)))) if n % 2 else ethernet(ipv4(udp(bytes(n)))) for n in range(200, 240)]
+    compared(renumber, Trace({}, tuple(Arrival(0, STEP * n, data) for n, data in enumerate(packets, 1))), "renumber")
+    assert counted["parked"] == counted["merged"] == len(packets) and not counted["long"]
 
 
 # ---------------------------------------------------------------- frames whose lengths lie

@@ -11,7 +11,7 @@ struct SplitNf : Nf<PolicyOf, timers> {
     using Base = Nf<PolicyOf, timers>;
     using Packet = typename Base::Packet;
     static constexpr size_t most_fields = 6;
-    static constexpr size_t most_edits = 1;
+    static constexpr size_t edits_frame = 60;
     static constexpr bool emits = true;
 
     using Base::Base;

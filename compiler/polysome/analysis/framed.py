@@ -27,6 +27,11 @@ def framed_classes(program: ir.Program, carry: Carry = "fields") -> tuple[ClassL
     return tuple(c for c, why in zip(layouts, unframed(program, carry), strict=True) if why is None)
 
 
+def edits_frame(program: ir.Program, carry: Carry = "fields") -> int:
+    """Bytes of every frame of edits, those of the largest class: so a switch knows where they end."""
+    return WIRE.frame(max((c.edits_size for c in framed_classes(program, carry)), default=0))
+
+
 def unframed(program: ir.Program, carry: Carry = "fields") -> tuple[Whole | None, ...]:
     """For each layout of `layout(program, carry)` why its packets go to the NF whole; None: they may be split."""
     common = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from polysome.analysis.framed import framed_classes, unframed
+from polysome.analysis.framed import edits_frame, framed_classes, unframed
 from polysome.analysis.layout import WIRE, Carry, ClassLayout, Whole, layout
 from polysome.analysis.patterns import patterns, words
 from polysome.analysis.relevance import members, passing
@@ -31,7 +31,7 @@ def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Fram
     seen = site.switch.egress_depth_most_bytes
     split, refused = [], dict(surveyed.refused)
     for way in surveyed.ways:
-        found = _frames(program, way, site.switch)
+        found = _frames(program, way, site.switch, edits_frame(program, carry))
         if frames.BRIDGE + found.depth <= seen:
             split.append((way, found))
             continue
@@ -47,7 +47,7 @@ def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Fram
     return [replace(f, usual=bool(common >> way.parse_class & 1)) for way, f in split] + whole
 
 
-def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
+def _frames(program: ir.Program, way: Way, chip: Switch, from_nf: int) -> Frames:
     depth = way.depth(program.parser)
     return Frames(
         headers=" / ".join(program.parser.instances[i].name for i in way.instances),
@@ -55,7 +55,7 @@ def _frames(program: ir.Program, way: Way, chip: Switch) -> Frames:
         fields=way.fields_size,
         edits=way.edits_size,
         to_nf=WIRE.frame(way.fields_size),
-        from_nf=WIRE.frame(way.edits_size),
+        from_nf=from_nf,
         depth=depth,
         mirror_length=mirror_length(chip, depth),
         least_length=way.least_length(program.parser),

@@ -13,6 +13,7 @@ from polysome.prove.once import key_of
 from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.p4.store import Access
+from polysome.prove.result import NOTHING
 from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, PORT, Traffic, known_byte
 from polysome.prove.window import Frame, Term, Window, same
 
@@ -117,6 +118,8 @@ def reads(seen: Traffic) -> Reads:
     """
     known = nf_frame(FIELDS)
     first, round_, others = _read(seen, Window(EDITS), NF, known, "edits.")
+    if not _may_come(first):
+        return Reads(tuple(first), "a frame of edits never becomes a READ")
     if any(not passed.lost for passed in others):
         return Reads(tuple(first), "a frame of edits goes on as something else")
     again: list[Answer] = []
@@ -126,12 +129,18 @@ def reads(seen: Traffic) -> Reads:
         found, more, _ = _read(seen, window, RECIRCULATION, before.conditions, "again.")
         if any(_alike(window, later) for _, later in more):
             return Reads(tuple(first), "a frame of edits goes round for ever")
-        if not found:
+        if not _may_come(found):
             return Reads(tuple(first), "a frame of edits that goes round never becomes a READ")
         accesses = before.store.accesses
         again += [replace(one, accesses=(*accesses, *one.accesses)) for one in found]
     refused = tuple(passed for passed in others if not passed.store.accesses)
     return Reads((*first, *again), "", refused, tuple(window for _, window in round_))
+
+
+def _may_come(found: list[Answer]) -> bool:
+    """Is there one of edits without a byte behind them?"""
+    exact = ((*a.conditions, a.read.leaves.frame.length == a.read.leaves.first) for a in found)
+    return any(not NOTHING.prove(conditions) for conditions in exact)
 
 
 def _read(
@@ -149,7 +158,7 @@ def _read(
             others.append(passed)
             continue
         before = len(found) + len(again)
-        for out in seen.egress.passes(*bridged(passed, EDITS, case.chip)):
+        for out in seen.egress.passes(*bridged(passed, window, case.chip)):
             conditions = (*known, *passed.conditions, *out.conditions)
             if not out.lost and known_byte(out.leaves, OPCODE) == READ:
                 found.append(Answer(passed, out, conditions, passed.store.accesses))

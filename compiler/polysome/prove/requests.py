@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from polysome import smt
 from polysome.p4.types import Bits
 from polysome.plan.frames import ACK_EVERY
-from polysome.prove.answers import EDITS, SEQ, SMALLEST, Answer, reads
+from polysome.prove.answers import EDITS, SEQ, Answer, reads
 from polysome.prove.ones import added, in_bits
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
-from polysome.prove.park import LENGTH_AT, written
+from polysome.prove.park import LENGTH_AT, LONGEST, written
 from polysome.prove.places import Places, is_at
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
-from polysome.prove.window import Term, same
+from polysome.prove.window import LENGTH, Term, same
 
 REQUEST = 70  # bytes of a request without data: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
 PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
@@ -56,6 +56,7 @@ def requests(seen: Traffic) -> Iterator[Result]:
         result = result if result.status != Status.proved else prover.asked(answer, pair)
         result = result if result.status != Status.proved else prover.at_its_place(answer, pair)
         result = result if result.status != Status.proved else prover.of_one_cell(answer)
+        result = result if result.status != Status.proved else prover.alone(answer)
         yield replace(result, packet=None)  # it would be the NF's
     if seen.parked and not prover.whole:
         why = "no request has all that the controller says of its server and its queue pair"
@@ -113,11 +114,16 @@ class _Requests:
             and any(same(a, answer.passed.port) for a in ran.args)
         ]
         why = "a READ goes to another port than that of its queue pair"
-        left = answer.read.leaves
-        alone = len(left.prefix) == REQUEST and left.first >= SMALLEST
-        if not alone:
-            why, said = "something of the NF's frame is left behind a READ", []
         return self._answered(str(answer.passed.path), why, answer.conditions, smt.Or(*said))
+
+    def alone(self, answer: Answer) -> Result:
+        """Does its frame end with it, where its ICRC is appended?"""
+        left = answer.read.leaves
+        ends = smt.UGE(smt.BitVecVal(left.first, LENGTH), left.frame.length)
+        wanted = smt.And(smt.BoolVal(len(left.prefix) == REQUEST), ends)
+        why = "something of the NF's frame is left behind a READ"
+        known = (*answer.conditions, smt.ULE(left.frame.length, LONGEST))
+        return self._answered(str(answer.passed.path), why, known, wanted)
 
     def at_its_place(self, answer: Answer, pair: Term) -> Result:
         """Does it touch only elements of its queue pair, its slot, and what there is once?"""

@@ -56,6 +56,11 @@ class Window:
         return self.prefix[k] if k < len(self.prefix) else self.frame.byte(self.first + k - len(self.prefix))
 
     @cached_property
+    def length(self) -> Term:
+        """How many bytes are there: `LENGTH` bits."""
+        return smt.simplify(self.frame.length + smt.BitVecVal(len(self.prefix) - self.first, LENGTH))
+
+    @cached_property
     def trimmed(self) -> Window:
         """The same window, with the bytes at its prefix's end that are the frame's own taken as such."""
         kept, first = len(self.prefix), self.first

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polysome.analysis.framed import framed_classes, is_number
+from polysome.analysis.framed import edits_frame, framed_classes, is_number
 from polysome.analysis.layout import Carry, ClassLayout
 from polysome.analysis.relevance import PAYLOAD, members
 from polysome.backends.nf_cpp.expression_code import Shared
@@ -60,9 +60,9 @@ def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
     families = _families(shared, known)
     return [
         "// ---- fields frames",
-        "/// Bytes of fields, and of edits, of the largest class.",
+        "/// Bytes of fields of the largest class, and of each frame of edits.",
         f"static constexpr size_t most_fields = {max([c.fields_size for c in known], default=0)};",
-        f"static constexpr size_t most_edits = {max([c.edits_size for c in known], default=0)};",
+        f"static constexpr size_t edits_frame = {edits_frame(shared.program, carry)};",
         "/// May it make packets itself?",
         f"static constexpr bool emits = {str(emits(shared.program)).lower()};",
         *_frame_class(shared, known),

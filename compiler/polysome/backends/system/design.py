@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from polysome.analysis.framed import framed_classes
-from polysome.analysis.layout import Carry
+from polysome.analysis.framed import edits_frame, framed_classes
+from polysome.analysis.layout import WIRE, Carry
 from polysome.backends.tofino.program import Addresses, Sizes
 from polysome.ir import program as ir
 from polysome.plan import frames
@@ -35,6 +35,7 @@ NOTHING = Sizes(
     cell=2048,
     least=65_535,
     most=65_535,
+    edits_frame=WIRE.minimum,
     timeout=256,
     most_reads=16,
     tries=8,
@@ -91,7 +92,7 @@ def design(program: ir.Program, site: Site, queue_pairs: int | None = None, carr
     """`queue_pairs`: of each server; None: what the load takes. SpecError if the plan does not fit the site."""
     made = plan(program, site, Options(carry, queue_pairs))
     found = _ways(program, site, carry) if made.parking is not None else ()
-    sizes = NOTHING if made.parking is None else _sizes(site, made.parking)
+    sizes = NOTHING if made.parking is None else _sizes(site, made.parking, edits_frame(program, carry))
     addresses = Addresses(SWITCH_MAC, SWITCH_IP, site.recirculation_port)
     return Design(program, site, made, carry, found, sizes, addresses)
 
@@ -103,7 +104,7 @@ def _ways(program: ir.Program, site: Site, carry: Carry) -> tuple[Way, ...]:
     return tuple(replace(way, number=n) for n, way in enumerate(found, 1))
 
 
-def _sizes(site: Site, parking: Parking) -> Sizes:
+def _sizes(site: Site, parking: Parking, edits: int) -> Sizes:
     total = sum(region.count for region in parking.regions)
     return Sizes(
         slots=parking.slots.value,
@@ -113,6 +114,7 @@ def _sizes(site: Site, parking: Parking) -> Sizes:
         cell=parking.cell.value,
         least=parking.threshold.value + 1,
         most=parking.longest.value,
+        edits_frame=edits,
         timeout=ceil_div(parking.timeout.value, CLOCK),
         most_reads=min(server.nic.outstanding_reads for server in site.rdma_servers),
         tries=parking.tries.value,

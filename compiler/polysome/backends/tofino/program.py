@@ -40,6 +40,8 @@ EGRESS_EVENTS = (
 )
 VERSION = 1
 CLOCK_SKEW = 1  # ticks by which time stamps of two ports may come in the other order
+FCS = 4  # which egress counts as part of a packet's length
+RETRY = 2  # bytes of retry_h
 RESPONSE_OVERHEAD = 20 + 8 + 12 + 4 + 4 + 4  # IPv4, UDP, BTH, AETH, the cell's head, ICRC
 
 
@@ -47,7 +49,8 @@ RESPONSE_OVERHEAD = 20 + 8 + 12 + 4 + 4 + 4  # IPv4, UDP, BTH, AETH, the cell's 
 class Sizes:
     """What the plan decides about the program. Lengths in bytes, times in units of 65.536 us; counts are powers of two.
 
-    `least`, `most`: claimed lengths of packets that are split; `cell`: bytes of a cell; `cells`: in a server's region.
+    `least`, `most`: claimed lengths of packets that are split; `cell`: bytes of a cell; `cells`: in a server's region;
+    `edits_frame`: of each frame of edits, without FCS.
     """
 
     slots: int
@@ -57,6 +60,7 @@ class Sizes:
     cell: int
     least: int
     most: int
+    edits_frame: int
     timeout: int
     most_reads: int
     tries: int
@@ -84,6 +88,7 @@ def tofino_program(
     instances = _in_wire_order(ways)
     types = {parser.instances[i].header.name: parser.instances[i].header for i in instances}
     words = _words(max((way.edits_size for way in ways), default=0))
+    longest = frames.most_written(sizes.cell) + FCS
     values: dict[str, Any] = {
         "nf": program.name,
         "chip": {"architecture": architecture},
@@ -102,7 +107,7 @@ def tofino_program(
         ],
         "option_sizes": _option_sizes(ways),
         "words": words,
-        "rest_bits": 8 * WIRE.room - sum(words),
+        "rest_bits": 8 * (sizes.edits_frame - WIRE.overhead) - sum(words) if ways else 0,
         "sums": [_sum(s, flags, parser) for s in flags],
         "flags": list(dict.fromkeys(flags.values())),
         "first_state": states.first if ways else "unsplit",
@@ -111,7 +116,10 @@ def tofino_program(
         "response_overhead": RESPONSE_OVERHEAD,
         "most_pad": frames.MOST_PAD,
         "ack_bits": frames.ACK_EVERY.bit_length() - 1,
-        "longest": frames.most_written(sizes.cell) + 4,
+        "longest": longest,
+        # By which edits that end their frame are shorter than the longest frame; modulo 2^16, as egress adds.
+        "longest_of_edits": longest - (sizes.edits_frame + FCS) & 0xFFFF,
+        "longest_of_retried": longest - (RETRY + sizes.edits_frame + FCS) & 0xFFFF,
         "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
         "skew": CLOCK_SKEW,
         # A register counts from 1, with which the first READ begins.

@@ -191,9 +191,9 @@ class Cut(Frame):
         return smt.If(smt.ULT(whole, most), whole, most)
 
 
-def bridged(passed: Passed, frame: Frame, chip: ChipLimits, name: str = "") -> tuple[Window, dict[Key, Value]]:
+def bridged(passed: Passed, arrived: Frame | Window, chip: ChipLimits) -> tuple[Window, dict[Key, Value]]:
     """What egress gets of a packet that goes on: its window, and the metadata that are known there."""
-    length = frame.length + smt.BitVecVal(chip.length_extra, LENGTH)
+    length = arrived.length + smt.BitVecVal(chip.length_extra, LENGTH)
     given: dict[Key, Value] = {("eg_intr_md", "pkt_length"): length}
     if passed.port is not None:
         given["eg_intr_md", "egress_port"] = passed.port
