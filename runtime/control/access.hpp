@@ -15,8 +15,8 @@
 
 namespace polysome::control {
 
-/// Refuses calls of peers whose certificate has another common name, or is revoked by now, before a byte of their
-/// message is read (PERMISSION_DENIED, logged).
+/// Refuses calls of peers whose certificate has another common name, is revoked or has expired by now, before a byte of
+/// their message is read (PERMISSION_DENIED, logged).
 class OnlyPeer final : public grpc::AuthMetadataProcessor {
   public:
     OnlyPeer(Log& log, std::string allowed, const Trust& trust)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <grpc/grpc_security_constants.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -119,8 +120,15 @@ class Trust {
         return other;
     }
 
-    /// Why a peer's certificate does not prove that it is `name`; empty: it does.
+    /// Why a peer's certificate does not prove, or no longer, that it is `name`; empty: it does.
     std::string refusal(const grpc::AuthContext& context, const std::string& name) const {
+        const auto shown = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+        const Certificate own = shown.size() == 1 ? certificate_of({shown[0].data(), shown[0].size()}) : Certificate();
+        const int64_t ends = own == nullptr ? 0 : seconds_of(X509_get0_notAfter(own.get()));
+        // TLS has looked when the connection was made, which may be long ago.
+        if (ends < static_cast<int64_t>(std::time(nullptr))) {
+            return "the certificate of `" + name + "` has expired, on " + day_of(ends);
+        }
         const std::lock_guard lock(mutex_);
         const std::string demanded = revoked_.demanded(name);
         for (const grpc::string_ref& one : context.FindPropertyValues("x509_subject_alternative_name")) {

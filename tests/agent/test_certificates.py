@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import grpc
@@ -35,6 +36,17 @@ def test_a_renewed_certificate_and_a_revoked_controller(
     again = Client(address, "memory0", authority, "controller")
     assert again.call("Health").certificate.serial == authority.serial("memory0")
     again.close()
+
+
+def test_a_controller_whose_certificate_ends_is_refused(agent: Agent, authority: Authority, address: str) -> None:
+    """On the connection that it has: TLS does not look again."""
+    authority.ending("controller", 4 / 86_400)
+    client = Client(address, "memory0", authority, "controller")
+    assert client.call("Health").certificate.name == "memory0"
+    time.sleep(4.1)
+    assert client.refusal("Health") == grpc.StatusCode.PERMISSION_DENIED
+    agent.wait_for("the certificate of `controller` has expired, on 20")
+    client.close()
 
 
 def test_without_a_list_there_is_no_start(start: Start, authority: Authority) -> None:

@@ -151,7 +151,50 @@ def test_a_revoked_operator_is_refused(site: SiteMaker, authority: Authority) ->
     asyncio.run(scenario())
 
 
+def test_an_operator_whose_certificate_ends_is_refused(site: SiteMaker, authority: Authority) -> None:
+    """On the connection that is there: TLS does not look again."""
+
+    async def scenario() -> None:
+        async with site(listen="127.0.0.1:0") as s:
+            address = s.changes["listen"] = await free_address()
+            await s.start()
+            authority.ending("operator", 2 / 86_400)
+            async with s.channel("operator", address) as channel:
+                call = channel.unary_unary(
+                    "/polysome.control.Controller/Status", pb.Nothing.SerializeToString, pb.ControllerStatus.FromString
+                )
+                assert (await call(pb.Nothing())).nf == "balancer"
+                await asyncio.sleep(2.1)
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await call(pb.Nothing())
+            assert caught.value.code() == grpc.StatusCode.PERMISSION_DENIED
+            assert "the certificate of `operator` has expired, on 20" in (caught.value.details() or "")
+
+    asyncio.run(scenario())
+
+
 # ---------------------------------------------------------------- parts
+
+
+def test_a_part_whose_certificate_ends_is_refused(site: SiteMaker, authority: Authority) -> None:
+    """It says itself when, and may stay connected; renewed, it is taken again."""
+
+    async def scenario() -> None:
+        async with site() as s:
+            ends = int(time.time()) + 4
+            authority.ending("nf1", 4 / 86_400)
+            s.nfs[0].own = pb.CertificateState(name="nf1", ends=ends * 10**9, serial="AB")
+            await s.start()
+            await s.until(s.all_up)
+            await s.until(lambda: s.part("nf1").state == "refused")
+            assert time.time() >= ends and "it has expired, on 20" in s.part("nf1").detail
+            await asyncio.to_thread(authority.renew, "nf1")
+            s.nfs[0].own = None
+            await s.nfs[0].stop()
+            await s.nfs[0].start()
+            await s.until(s.all_up)
+
+    asyncio.run(scenario())
 
 
 def test_a_thief_with_a_revoked_key_at_a_parts_address_is_refused(site: SiteMaker, authority: Authority) -> None:

@@ -60,7 +60,7 @@ class Peer:
 
     Every call has a deadline (seconds). A call that gets no answer gives up the connection: the next one begins with a
     new one, and does not wait for what TCP still hopes for. So does the next call after certificates have changed, or
-    the list of revoked ones. `certificate`: what the part has said of its own last.
+    the list of revoked ones, or once the part's has expired. `certificate`: what the part has said of its own last.
     """
 
     def __init__(self, service: str, address: str, name: str, trust: Trust, leases: Leases, deadline: float) -> None:
@@ -107,7 +107,7 @@ class Peer:
 
     async def _connected(self) -> _Connection:
         connection = self._connection
-        if connection is not None and connection.version == self._trust.version:
+        if connection is not None and connection.version == self._trust.version and not self._has_expired():
             return connection
         options = [*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", self._trust.demanded(self.name))]
         channel = grpc.aio.secure_channel(self.address, self._trust.client(), options)
@@ -122,17 +122,20 @@ class Peer:
     def _distrust(self, text: str) -> str:
         """What is wrong with certificates, in words, if there is no connection for that; "": something else is wrong.
         gRPC says much the same of all, and of one that the other end refuses, only that the connection ended."""
-        own, now = self._trust.ends, time.time()
-        if own < now:
+        own = self._trust.ends
+        if own < time.time():
             return f"the controller's own certificate has expired, on {day(own)}"
         if not any(word in text for word in BAD_TLS):
             return ""
-        if "expired" in text or 0 < self.certificate.ends / NS < now:
+        if "expired" in text or self._has_expired():
             known = f", on {day(self.certificate.ends / NS)}" if self.certificate.ends else ""
             text = f"it has expired{known}: {text}"
         elif any(word in text for word in BAD_NAME):
             text = f"it is revoked, or another's, as it does not have the name {self._trust.demanded(self.name)}"
         return f"no valid certificate for `{self.name}` at {self.address}: {text}"
+
+    def _has_expired(self) -> bool:
+        return 0 < self.certificate.ends / NS < time.time()
 
     async def change(self, method: str, request: Message, deadline: float = 0) -> Any:
         """A request with a lease: in the order of the leases, as the part takes no earlier one."""

@@ -19,7 +19,7 @@ MAKES = "request.sh and certificates.sh in deploy/ of the bundle make it"
 MEND = "`polysome certificates renew` where the authority is, then the playbook with --tags certificates"
 SOON = 30 * 86_400  # seconds before its end that a certificate is complained of
 NS = 1_000_000_000
-SANS = "x509_subject_alternative_name"  # as gRPC calls it
+CERTIFICATE, SANS = "x509_pem_cert", "x509_subject_alternative_name"  # as gRPC calls them
 
 
 class Trust:
@@ -63,7 +63,11 @@ class Trust:
         return self._list.demanded(name)
 
     def refusal(self, context: Mapping[str, Sequence[bytes]], name: str) -> str:
-        """Why the peer of a call, by gRPC's auth_context, is not `name`; "": it is. Its common name is known to be."""
+        """Why the peer of a call, by gRPC's auth_context, is not `name`, or no longer; "": it is. Its common name is
+        known to be."""
+        ends = time_of(x509.load_pem_x509_certificate(context[CERTIFICATE][0]), "not_valid_after")
+        if ends < time.time():  # TLS has looked when the connection was made, which may be long ago
+            return f"the certificate of `{name}` has expired, on {day(ends)}"
         demanded = self.demanded(name)
         if demanded.encode() in context.get(SANS, ()):
             return ""
