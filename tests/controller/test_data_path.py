@@ -269,6 +269,32 @@ def test_a_proof_goes_before_and_its_frames_come_to_the_controller(site: SiteMak
     asyncio.run(scenario())
 
 
+def test_a_server_that_is_proved_in_vain_for_ever_hides_nothing_of_the_others(site: SiteMaker, wire: FakeWire) -> None:
+    """It is the least trusted machine: it may have itself proved again and again, and answer nothing."""
+
+    async def scenario() -> None:
+        async with site(**started(polling={**QUICK, "deadline": 5 * 10**7})) as s:
+            await s.start()
+            prover = s._controller._prover
+            over = False
+
+            async def in_vain() -> None:
+                while not over:
+                    assert set(await prover.prove([3])) == {3}
+
+            wire.parked = lambda pair, packet: None if pair == 3 else packet
+            proofs = [asyncio.ensure_future(in_vain()) for _ in range(3)]
+            wire.through.clear()
+            await s.until(lambda: len({pair for _, pair, _ in wire.through}) == 4)
+            wire.back = lambda pair, packet: None if pair == 0 else packet + bytes(4)
+            await s.until(lambda: states(s)["0"] == "failing")
+            assert states(s)["1"] == states(s)["2"] == "up"
+            over = True
+            await asyncio.gather(*proofs)
+
+    asyncio.run(scenario())
+
+
 def test_a_proof_that_cannot_begin_ends_its_round_and_nothing_else(site: SiteMaker, wire: FakeWire) -> None:
     """The switch has gone when it is to be told where fields go."""
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.context import Context
@@ -30,6 +32,7 @@ from polysome_controller.probe_frames import (
 from polysome_controller.switch import Switch
 
 AT_ONCE = 32  # queue pairs: the switch keeps no more than one packet of each
+MOST_CUT = 3  # rounds of an NF server that proofs end, or keep from beginning; for the next one they wait
 UNREAD = 16  # frames about one queue pair
 APART = 0.002  # seconds between two that nobody waits for
 
@@ -54,8 +57,8 @@ class _Waiting:
 
 
 class Prover:
-    """Proofs go before: a round through an NF server ends when one begins. `patience`: seconds until a frame counts as
-    lost."""
+    """Proofs go before: a round through an NF server ends when one begins. But a server that is proved in vain for ever
+    hides nothing of the others: it is so for a few rounds only. `patience`: seconds until a frame counts as lost."""
 
     def __init__(self, context: Context, switch: Switch) -> None:
         self._config = context.config.bring_up
@@ -67,6 +70,9 @@ class Prover:
         self._waiting: dict[int, _Waiting] = {}
         self._proofs = 0  # under way
         self._round: asyncio.Task[None] | None = None
+        self._cut: Counter[int] = Counter()  # rounds since the last whole one, by NF server
+        self._due = False  # a round is waiting for proofs to end, or under way, and not to be cut
+        self._turns = asyncio.Condition()
         self._leading = asyncio.Lock()
         self._leads: tuple[int, int | None] = 0, None  # in which run of the switch, to which NF server fields frames go
         self._room = asyncio.Semaphore(AT_ONCE)
@@ -75,7 +81,9 @@ class Prover:
         """The first fault of each queue pair that has one. Refused if no probe can be sent at all, SwitchAway if the
         switch cannot be told where their fields go."""
         self._open()
-        self._proofs += 1
+        async with self._turns:
+            await self._turns.wait_for(lambda: not self._due)
+            self._proofs += 1
         try:
             if self._round is not None:
                 self._round.cancel()
@@ -85,6 +93,8 @@ class Prover:
             return {pair: fault for pair, fault in zip(pairs, faults, strict=True) if fault is not None}
         finally:
             self._proofs -= 1
+            async with self._turns:
+                self._turns.notify_all()
 
     async def through(self, nf: int, pairs: Sequence[int], probe: pb.Probe, over: float) -> dict[int, int]:
         """One probe for each queue pair, decided about by an NF server: ns that it took, 0 if it is lost. They are sent
@@ -92,20 +102,34 @@ class Prover:
         proof came before are missing. Refused and SwitchAway as in `prove`."""
         self._open()
         took: dict[int, int] = {}
-        if self._proofs:
-            return took
-        await self._lead(nf)
-        if self._proofs:
-            return took
-        self._round = asyncio.ensure_future(self._spread(pairs, probe, over / max(1, len(pairs)), took))
+        try:
+            if self._cut[nf] >= MOST_CUT:
+                self._due = True
+                async with self._turns:
+                    await self._turns.wait_for(lambda: not self._proofs)
+            self._cut[nf] += 1
+            if not self._proofs:
+                await self._lead(nf)
+            if not self._proofs:
+                await self._until_cut(nf, self._spread(pairs, probe, over / max(1, len(pairs)), took))
+        finally:
+            if self._due:
+                self._due = False
+                async with self._turns:
+                    self._turns.notify_all()
+        return took
+
+    async def _until_cut(self, nf: int, round_: Coroutine[Any, Any, None]) -> None:
+        """A round, unless a proof ends it."""
+        self._round = asyncio.ensure_future(round_)
         try:
             await self._round
+            self._cut[nf] = 0
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
         finally:
             self._round = None
-        return took
 
     async def poke(self, nf: int, pairs: Iterable[int], probe: pb.Probe) -> list[int]:
         """A probe for each, whose answer nobody waits for: the switch itself takes silent queue pairs down. The fields
