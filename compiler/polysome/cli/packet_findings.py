@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polysome.analysis.effects import Effects
+from polysome.analysis.framed import edits_frame
 from polysome.analysis.layout import WIRE, ClassLayout, Layout, Whole
 from polysome.analysis.patterns import patterns, stack_name, wire_order, words
 from polysome.analysis.relevance import PAYLOAD, Need, members, packet_reads, passing
@@ -24,6 +25,7 @@ def place_of(program: ir.Program, span: Span) -> Data:
 
 def paths(program: ir.Program, found: Layout) -> list[Data]:
     """Kinds of packets that handlers see: patterns of headers, those with equal frames together."""
+    back = edits_frame(program)
     same: dict[tuple[int, int, Whole | None], list[ClassLayout]] = {}
     for one in found.classes:
         same.setdefault((one.fields_size, one.edits_size, one.whole), []).append(one)
@@ -42,7 +44,7 @@ def paths(program: ir.Program, found: Layout) -> list[Data]:
                     "fields_bytes": fields,
                     "edits_bytes": edits,
                     "fields_frame": WIRE.frame(fields),
-                    "edits_frame": WIRE.frame(edits),
+                    "edits_frame": back if whole is None else WIRE.frame(edits),
                     "fits": whole is None and max(fields, edits) <= WIRE.room,
                     "whole": whole and {"reason": whole.reason, **place_of(program, whole.span)},
                 },
