@@ -121,13 +121,14 @@ add rule ip half in ip daddr {STRANGER} drop
 
 @contextmanager
 def half_open(place: Place, trouble: Trouble) -> Iterator[None]:
-    """To the port where a part answers, TCP without TLS; or from a client to the service, without the third packet."""
+    """To the port where a part answers, the controller for metrics, TCP without TLS; or from a client to the service,
+    without the third packet."""
     if trouble.part == "clients":
         with _stranger(place.lb.client), _connected(place.lb.client, VIP, 80, STRANGER):
             yield
     else:
         config = json.loads((place.disk / "config" / f"{trouble.part}.json").read_text())
-        address, _, port = config["listen"].rpartition(":")
+        address, _, port = (config.get("listen") or config["metrics"]).rpartition(":")
         namespace = os.readlink(f"/proc/{place.lb.up.pid(trouble.part)}/ns/net")
         with _connected(_named(namespace), address, int(port)):
             yield
