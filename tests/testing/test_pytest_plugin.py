@@ -12,11 +12,16 @@ import pytest
 from tests.testing.test_campaign import RIGHT, WRONG
 
 ROOT = Path(__file__).resolve().parents[2]
+TRACES = 40
 
 
 def pytest_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """pytest in a process of its own; the plugin is there because Polysome is installed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--polysome-seconds", "10", *options]
+    """pytest in a process of its own; the plugin is there because Polysome is installed.
+
+    Traces are counted and not timed, so that a busy machine tests as much as an idle one.
+    """
+    count = ("--polysome-seconds", "250", "--polysome-traces", str(TRACES))
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *count, *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "120"}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
@@ -59,7 +64,15 @@ def test_errors_of_a_spec_are_its_own(tmp_path: Path) -> None:
     assert "error[E0" in done.stdout and "broken.nf:4" in done.stdout and "Traceback" not in done.stdout
 
 
-def test_an_engine_that_is_none_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "given", "expected"),
+    [
+        ("--polysome-engine", "abacus", "there is no engine `abacus`"),
+        ("--polysome-traces", "0", "`0` is no count: a number of 1 or more"),
+        ("--polysome-traces", "-1", "`-1` is no count"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(tmp_path: Path, option: str, given: str, expected: str) -> None:
     (tmp_path / "gate.nf").write_text(RIGHT, encoding="utf-8")
-    done = pytest_in(tmp_path, "--polysome-engine", "abacus")
-    assert done.returncode == 4 and "there is no engine `abacus`" in done.stderr
+    done = pytest_in(tmp_path, f"{option}={given}")
+    assert done.returncode == 4 and expected in done.stderr

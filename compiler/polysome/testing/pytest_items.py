@@ -33,6 +33,7 @@ class SpecFile(pytest.File):
             sizes=Sizes(option("--sizes")),
             seed=option("--polysome-seed"),
             seconds=option("--polysome-seconds"),
+            traces=option("--polysome-traces"),
             only=tuple(item.name for item in self.session.items if item.parent is self),
         )
         try:

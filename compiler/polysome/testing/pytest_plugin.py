@@ -6,6 +6,7 @@ the first of them runs; so under pytest-xdist `--dist loadfile` keeps it from be
 
 from __future__ import annotations
 
+import argparse
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -22,8 +23,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--polysome-seconds", default=10.0, type=float, metavar="S", help="seconds of traffic per spec (10)"
     )
+    group.addoption("--polysome-traces", default=None, type=_count, metavar="N", help="at most so many traces per spec")
     group.addoption("--polysome-seed", default=0, type=int, metavar="N", help="another seed, other traffic (0)")
     parser.addini("nf_files", "globs of the specs to collect", type="args", default=["*.nf"])
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is no count: a number of 1 or more")
+    return int(text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
