@@ -55,7 +55,7 @@ FIXED: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     ),
 }
 REGISTERS = {
-    **{f"Ingress.{name}": ("f1",) for name in ("primaries", "backups", "acknowledged", "silence", "epochs")},
+    **{f"Ingress.{name}": ("f1",) for name in ("counter", "primaries", "backups", "acknowledged", "silence", "epochs")},
     **{f"Egress.{name}": ("f1",) for name in ("psns", "epochs")},
     "Ingress.reads": ("count", "rests"),
 }

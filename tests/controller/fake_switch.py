@@ -14,6 +14,7 @@ from polysome_controller import control_pb2 as pb
 from .fake_part import FakePart
 
 REGISTERS = {
+    "Ingress.counter": ("",),
     "Ingress.primaries": ("",),
     "Ingress.backups": ("",),
     "Ingress.reads": ("count", "rests"),

@@ -21,6 +21,11 @@ from .fake_switch import FakeSwitch
 INGRESS_EVENTS = ("unknown", "own_address", "foreign_answer", "no_queue_pair", "parked", "merged")
 EGRESS_EVENTS = ("out", "write", "read")
 MILLISECOND = 1_000_000
+# For tests of what is counted, which is read rarely otherwise.
+POLLING = {
+    **{"queuePairs": 20 * MILLISECOND, "load": 50 * MILLISECOND, "health": 50 * MILLISECOND},
+    **{"deadline": 1000 * MILLISECOND, "misses": 3, "probes": 1000 * MILLISECOND},
+}
 REGION = 1 << 20
 PATIENCE = 30.0  # seconds: nothing takes as long, also on a busy machine
 FIRST_CONFIG = b"backends: one, two"

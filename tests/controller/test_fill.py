@@ -10,10 +10,11 @@ import pytest
 
 from polysome_controller.driver import Put, SetGroup
 from polysome_controller.layout import layout_of, number_of
+from polysome_controller.program import LAST_SEQ
 from polysome_controller.tables import Tables
 
 from .conftest import SiteMaker
-from .site import Site
+from .site import INGRESS_EVENTS, POLLING, Site
 
 
 def test_everything_is_filled(site: SiteMaker) -> None:
@@ -61,7 +62,7 @@ def test_what_is_to_a_group_goes_to_all_other_ports_of_stations(certificates: Pa
 def floods(site: Site) -> dict[int, tuple[int, ...]]:
     """Where frames to a group go, by the port where they come in; each has a group of its own."""
     config = site.config()
-    updates = Tables(config, layout_of(config)).everything(0, (), 0)
+    updates = Tables(config, layout_of(config)).everything(0, (), 0, 0)
     groups = [update for update in updates if isinstance(update, SetGroup)]
     members = {update.group: update.ports for update in groups}
     assert len(members) == len(groups)
@@ -148,6 +149,31 @@ def test_a_restart_of_the_switch_fills_it_anew(site: SiteMaker) -> None:
             assert all(agent.log == ["clear", "reset 0", "reset 1"] for agent in s.agents)
             assert len(s.switch.rows["Ingress.answers"]) == 4
             assert len(s.switch.rows["Ingress.stations"]) == 3
+
+    asyncio.run(scenario())
+
+
+def test_a_switch_that_begins_anew_numbers_packets_far_from_before(site: SiteMaker) -> None:
+    """An NF's schedule may hold edits of packets that were parked before: they must not be taken for others'."""
+
+    def known(s: Site) -> int:
+        return next((event.value for event in s.status().events if event.name == "ingress.parked"), 0)
+
+    async def scenario() -> None:
+        async with site(polling=POLLING) as s:
+            await s.start()
+            event, last = INGRESS_EVENTS.index("parked") << 4, s.switch.cells["Ingress.counter", "", 0]
+            for total, count in ((5, 5), (5, 0), (5 + LAST_SEQ // 4 * 3, LAST_SEQ // 4 * 3)):
+                s.switch.count("Ingress.events", event, count)
+                await s.until(lambda total=total: known(s) == total)
+                await s.stop_controller()
+                s.switch.restart()
+                await s.start_controller()
+                await s.until(lambda: s.switch.rows["Ingress.buckets"])
+                await s.until(s.all_up)
+                seq = s.switch.cells["Ingress.counter", "", 0]
+                assert (seq - last - count) % LAST_SEQ == LAST_SEQ // 2
+                last = seq
 
     asyncio.run(scenario())
 

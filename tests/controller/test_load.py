@@ -12,12 +12,8 @@ from polysome_controller import events
 from polysome_controller.program import REQUEST_EXTRA
 
 from .conftest import SiteMaker
-from .site import INGRESS_EVENTS, MILLISECOND, Site
+from .site import INGRESS_EVENTS, POLLING, Site
 
-POLLING = {
-    **{"queuePairs": 20 * MILLISECOND, "load": 50 * MILLISECOND, "health": 50 * MILLISECOND},
-    **{"deadline": 1000 * MILLISECOND, "misses": 3, "probes": 1000 * MILLISECOND},
-}
 FRAME = 1000
 NOWHERE = 15
 

@@ -67,6 +67,12 @@ def test_registers_are_as_in_the_program(p4: Program) -> None:
         assert register.size == SIZES.queue_pairs
 
 
+def test_numbers_of_packets_are_as_in_the_program(p4: Program) -> None:
+    register = p4.registers[names.parked_last(0).register]
+    assert register.size == 1 and not isinstance(register.element, Composite)
+    assert f"const bit<32> LAST_SEQ = 0x{names.LAST_SEQ:08x};" in text("load_balancer")
+
+
 def test_counters_and_meter_are_as_in_the_program(p4: Program) -> None:
     bits = SIZES.queue_pairs.bit_length() - 1
     for counter, events in ((names.INGRESS_EVENTS, INGRESS_EVENTS), (names.EGRESS_EVENTS, EGRESS_EVENTS)):

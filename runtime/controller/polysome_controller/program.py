@@ -9,6 +9,7 @@ from polysome_controller.driver import Put, Remove, SetRegister, Update
 # frame of edits that becomes a READ; there are as many of one as of the other.
 REQUEST_EXTRA = 47
 PRIMARIES = "Ingress.primaries"
+LAST_SEQ = 0x3FFFFFFE  # seq of parked packets, from 1 (runtime/PROTOCOL.md)
 INGRESS_EVENTS, EGRESS_EVENTS = "Ingress.events", "Egress.events"
 REQUESTS = "Egress.requests"  # by switch port
 FALLBACK = "Ingress.fallback"
@@ -95,6 +96,11 @@ def remote(pair: int, number: int) -> Put:
 
 def up(pair: int, value: bool) -> list[Update]:
     return [SetRegister(PRIMARIES, pair, int(value)), SetRegister("Ingress.backups", pair, int(value))]
+
+
+def parked_last(seq: int) -> SetRegister:
+    """The next packet that is parked gets the seq behind this one (0 to LAST_SEQ)."""
+    return SetRegister("Ingress.counter", 0, seq)
 
 
 def no_history(pair: int) -> list[Update]:

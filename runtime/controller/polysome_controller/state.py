@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from polysome_controller.errors import EnvironmentProblem
+from polysome_controller.program import LAST_SEQ
 
 REMEMBERED = 64  # earlier runs of a part, whose answers are refused
 
@@ -91,8 +93,21 @@ class State:
     spare: dict[str, int] = field(default_factory=dict)
     moved: dict[int, int] = field(default_factory=dict)  # buckets not on their own server; -1: on none
     counted: dict[str, Counted] = field(default_factory=dict)  # drops, by part; "events": of the switch's program
+    numbered: int = field(default_factory=lambda: secrets.randbelow(LAST_SEQ))  # see next_numbered
     ups: dict[str, tuple[int, int]] = field(default_factory=dict)  # run of a part that is up, and since when, in ns
     unsure: bool = False  # the process may have ended in the middle of a change to NF links, buckets, or the meter
+
+    @property
+    def next_numbered(self) -> int:
+        """What `numbered` will be in the switch's next run: half of all numbers on, for what is `first_seq`."""
+        return (self.numbered + LAST_SEQ // 2) % LAST_SEQ
+
+    def first_seq(self, numbered: int) -> int:
+        """Behind which seq a run of the switch numbers packets: as far as can be from what the run before gave last,
+        by what is known of it. So edits that an NF still holds are not taken for those of others (PROTOCOL.md, rule 2).
+        """
+        counted = self.counted.get("events", Counted())
+        return (numbered + counted.total.get("ingress.parked", 0)) % LAST_SEQ
 
 
 def _from_json(text: str) -> State:
@@ -105,8 +120,8 @@ def _from_json(text: str) -> State:
     known.counted = {name: Counted(**counted) for name, counted in values.get("counted", {}).items()}
     known.ups = {name: (int(run), int(since)) for name, (run, since) in values.get("ups", {}).items()}
     known.moved = {int(bucket): int(server) for bucket, server in values["moved"].items()}
-    for name in ("epoch", "switch_boot", "fallback"):
-        if not isinstance(values[name], int):
+    for name in ("epoch", "switch_boot", "fallback", "numbered"):
+        if not isinstance(getattr(known, name), int):
             raise ValueError(f"`{name}` is no number")
     return known
 

@@ -98,11 +98,14 @@ class Switch:
         self.boot = 0
         self.part.joining("its tables are being filled")
         everything = list(range(len(context.layout.buckets)))
-        updates = context.tables.everything(context.active, context.placed(everything), context.fallback)
+        numbered = state.next_numbered
+        seq = state.first_seq(numbered)
+        updates = context.tables.everything(context.active, context.placed(everything), context.fallback, seq)
         await self.driver.write(identity.boot, [*updates, *self._nf_stations()])
         await self._verify(updates)
         await self._check_traffic()
         state.switch_boot, state.filled_for, state.unsure = identity.boot, context.fingerprint, False
+        state.numbered = numbered
         for pair in state.pairs:
             pair.numbers = []
         for agent in state.agents.values():

@@ -41,13 +41,18 @@ class Tables:
         self._proves = bool(config.bring_up.probes)
         self._parks = bool(layout.server_of)
 
-    def everything(self, active_nf: int, buckets: Iterable[tuple[int, Bucket]], fallback: int) -> list[Update]:
-        """For a switch of which nothing is known: no queue pair is up, and no other entry is left."""
+    def everything(
+        self, active_nf: int, buckets: Iterable[tuple[int, Bucket]], fallback: int, seq: int
+    ) -> list[Update]:
+        """For a switch of which nothing is known: no queue pair is up, no other entry is left, and packets are numbered
+        behind `seq`."""
         updates: list[Update] = []
         for pair in range(len(self._layout.server_of)):
             updates += program.up(pair, False)
         updates += [Clear(table) for table in program.TABLES]
-        updates += [Clear(table) for table in program.PARKING_TABLES if self._parks]
+        if self._parks:
+            updates += [Clear(table) for table in program.PARKING_TABLES]
+            updates.append(program.parked_last(seq))
         updates += [self.buffer(), *self.ports()]
         updates += self._mirrors() + self._verdicts()
         updates += [program.station(mac_number(s.mac), s.port) for s in self._config.stations]
