@@ -128,15 +128,22 @@ def test_the_controller_is_the_bundles_own(bundle: Bundle) -> None:
     assert words[-1] == "/run/polysome/small/config/controller.json"
 
 
+def clocks(bundle: Bundle, timeout: int) -> tuple[int, int, int]:
+    """How much slower the switch's clock runs; the controller's timeout and longest queueing, of 1000 ns."""
+    slow = layout(changed(bundle, "switch/controller.json", timeout=str(timeout), longest_queueing="1000"), RUN)
+    configs = {part.name: json.loads(part.config) for part in slow.parts}
+    own = configs["controller"]
+    return configs["switch"]["slower"], int(own.get("timeout", 0)), int(own["longest_queueing"])
+
+
 def test_clocks_of_hardware_run_slower(bundle: Bundle) -> None:
     """A timeout of 2 ms becomes one that a process can keep, for the switch and for who waits for it."""
-    slow = layout(changed(bundle, "switch/controller.json", timeout=str(2_000_000), longest_queueing="1000"), RUN)
-    configs = {part.name: json.loads(part.config) for part in slow.parts}
-    assert configs["switch"]["slower"] == 30
-    assert configs["controller"]["timeout"] == str(60_000_000)
-    assert configs["controller"]["longest_queueing"] == "30000"
-    fast = layout(changed(bundle, "switch/controller.json", timeout=str(70_000_000)), RUN)
-    assert json.loads(next(p.config for p in fast.parts if p.name == "switch"))["slower"] == 1
+    assert clocks(bundle, 2_000_000) == (30, 60_000_000, 30_000)
+    assert clocks(bundle, 1_999_999) == (31, 61_999_969, 31_000)
+    assert clocks(bundle, 59_999_999) == (2, 119_999_998, 2_000)
+    assert clocks(bundle, 60_000_000) == (1, 60_000_000, 1_000)
+    assert clocks(bundle, 70_000_000) == (1, 70_000_000, 1_000)
+    assert clocks(bundle, 0) == (1, 0, 1_000), "a program that parks nothing waits for nothing"
 
 
 def test_names_that_would_be_one(bundle: Bundle) -> None:
