@@ -13,8 +13,8 @@ from tests.testing.traffic.kit import written
 
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.shapes import MOST, Shape, common_shapes
-from polysome.interp.statement_code import written_fields
 from polysome.ir import program as ir
+from polysome.ir.walk import written_fields
 
 OWN = """header first {{ kind: u8; mark: u8; }}
 header second {{ {second} }}

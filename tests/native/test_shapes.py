@@ -24,8 +24,8 @@ from polysome.backends.nf_cpp.build import build, missing
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.shapes import Shape, common_shapes
 from polysome.interp.packet import Packet
-from polysome.interp.statement_code import written_fields
 from polysome.ir import program as ir
+from polysome.ir.walk import written_fields
 from polysome.testing.engines import native
 from polysome.testing.options import RunOptions
 from polysome.testing.spec import Spec

@@ -8,8 +8,9 @@ from types import CodeType
 from typing import Any
 
 from polysome.interp.parse_code import parser_code
-from polysome.interp.statement_code import StatementCode, written_fields
+from polysome.interp.statement_code import StatementCode
 from polysome.ir import program as ir
+from polysome.ir.walk import written_fields
 
 
 @dataclass(frozen=True)

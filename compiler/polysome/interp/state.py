@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from polysome.interp import support
 from polysome.interp.code import safe_name
-from polysome.interp.statement_code import owns
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
+from polysome.ir.value_places import owned_places, owns, row_places
 from polysome.kinds.base import Context, Trap
 from polysome.kinds.hashing import encoder
 from polysome.kinds.state import STATE_KINDS, token_bucket
@@ -186,19 +186,6 @@ class States:
         return free
 
 
-def owned_places(type: t.Type, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], str]]:
-    """Paths in a value to what it owns, with the pool."""
-    match type:
-        case t.FromPool(pool, _):
-            return [(path, pool)]
-        case t.Struct(_, fields):
-            return [o for i, (_, f) in enumerate(fields) for o in owned_places(f, (*path, i))]
-        case t.Tuple(items):
-            return [o for i, f in enumerate(items) for o in owned_places(f, (*path, i))]
-        case _:
-            return []
-
-
 def _each(pools: list[tuple[tuple[int, ...], Pool]], operation: str) -> Callable[[Any], None]:
     """Claim or release everything a value owns."""
 
@@ -215,15 +202,3 @@ def _alive(type: t.Type) -> Callable[[Any], bool] | None:
     if not paths:
         return None
     return lambda value: all(support.member(value, path).live for path in paths)
-
-
-def row_places(type: t.Type, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
-    match type:
-        case t.Ref():
-            return [path]
-        case t.Struct(_, fields):
-            return [r for i, (_, f) in enumerate(fields) for r in row_places(f, (*path, i))]
-        case t.Tuple(items):
-            return [r for i, f in enumerate(items) for r in row_places(f, (*path, i))]
-        case _:
-            return []

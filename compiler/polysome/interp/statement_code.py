@@ -9,6 +9,7 @@ from polysome.interp.expression_code import ExpressionCode
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
+from polysome.ir.value_places import members, owns
 
 INDENT = "    "
 
@@ -125,9 +126,9 @@ class StatementCode(ExpressionCode):
         if type.kind == "lpm":
             return f"CFG[{s.source!r}].get({key}, {t.width(s.key.type)})"
         if type.kind == "acl":
-            members = _members(s.key.type)
-            widths = tuple(t.width(m) for m in members)
-            parts = key if _is_tuple(s.key.type) else f"({key},)"
+            inside = members(s.key.type)
+            widths = tuple(t.width(part) for part in inside or (s.key.type,))
+            parts = key if inside else f"({key},)"
             return f"CFG[{s.source!r}].get({parts}, {widths!r})"
         return f"CFG[{s.source!r}].get({key})"
 
@@ -194,37 +195,3 @@ class StatementCode(ExpressionCode):
             self.put(INDENT + "d = p.data; o = p.offset")
         self.put(INDENT + f"return {self.code(e)}")
         self.put("")
-
-
-def _members(type: t.Type) -> tuple[t.Type, ...]:
-    match type:
-        case t.Struct(_, fields):
-            return tuple(f for _, f in fields)
-        case t.Tuple(items):
-            return items
-        case _:
-            return (type,)
-
-
-def _is_tuple(type: t.Type) -> bool:
-    return isinstance(type, (t.Struct, t.Tuple))
-
-
-def owns(type: t.Type) -> bool:
-    """Does a value of the type refer to a row or own something from a pool, so that it has no initial value?"""
-    return isinstance(type, (t.Ref, t.FromPool)) or (_is_tuple(type) and any(owns(m) for m in _members(type)))
-
-
-def written_fields(bodies: list[ir.Body]) -> set[tuple[int, int]]:
-    """Every header field that some statement writes."""
-    found: set[tuple[int, int]] = set()
-    for body in bodies:
-        for s in body:
-            match s:
-                case ir.FieldWrite(instance=i, field=f):
-                    found.add((i, f))
-                case ir.If(then=a, orelse=b) | ir.Lookup(found=a, absent=b):
-                    found |= written_fields([a, b])
-                case ir.ForRange(body=b) | ir.ForEach(body=b):
-                    found |= written_fields([b])
-    return found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
 from polysome.ir.expressions import Node
 from polysome.ir.program import Program
-from polysome.ir.statements import Emit
+from polysome.ir.statements import Body, Emit, FieldWrite
 
 
 def walk(value: Any) -> Iterator[Node]:
@@ -31,6 +31,11 @@ def emits(program: Program) -> bool:
     """Does the NF make packets itself?"""
     bodies = (program.packet_handlers, program.timers, program.end_handlers)
     return any(isinstance(node, Emit) for body in bodies for node in walk(body))
+
+
+def written_fields(bodies: Iterable[Body]) -> set[tuple[int, int]]:
+    """Every header field that some statement writes, by instance and number."""
+    return {(node.instance, node.field) for body in bodies for node in walk(body) if isinstance(node, FieldWrite)}
 
 
 @lru_cache(maxsize=256)

@@ -33,10 +33,9 @@ from polysome.backends.nf_cpp.state_code import (
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, packed, places, structures, unpacking, words
-from polysome.interp.statement_code import written_fields
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.ir.walk import walk
+from polysome.ir.walk import walk, written_fields
 
 
 def namespace(program: ir.Program) -> str:

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from polysome.backends.nf_cpp.state_code import varies
 from polysome.backends.nf_cpp.types_code import bits_of, words
-from polysome.interp.state import row_places
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.value_places import row_places
 from polysome.kinds.state import STATE_KINDS, top_k
 
 WORD = 8

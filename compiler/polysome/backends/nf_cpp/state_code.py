@@ -8,9 +8,9 @@ from polysome.backends.nf_cpp.sizes import of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
-from polysome.interp.state import owned_places, row_places
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.value_places import owned_places, row_places
 
 NEVER = (1 << 64) - 1
 

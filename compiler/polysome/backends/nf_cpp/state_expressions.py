@@ -7,11 +7,10 @@ from collections.abc import Callable
 from polysome.backends.nf_cpp.expression_code import PlainExpressions
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.types_code import members
-from polysome.interp.state import owned_places
-from polysome.interp.statement_code import owns
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
+from polysome.ir.value_places import owned_places, owns
 
 
 class Expressions(PlainExpressions):

@@ -14,7 +14,6 @@ from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, members
-from polysome.interp.statement_code import owns
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
@@ -378,6 +377,3 @@ class Statements(Expressions):
 
 def cpp_params(slots: Iterable[tuple[str, t.Type]]) -> str:
     return ", ".join(f"const {cpp(type)}& {name}" for name, type in slots)
-
-
-__all__ = ["Statements", "cpp_params", "owns"]

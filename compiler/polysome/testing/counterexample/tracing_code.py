@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polysome.interp.code import Generated, generate
-from polysome.interp.statement_code import StatementCode, owns
+from polysome.interp.statement_code import StatementCode
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
+from polysome.ir.value_places import owns
 from polysome.ir.walk import walk
 from polysome.kinds.base import Trap
 from polysome.kinds.state.flow_map import FlowMap

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from polysome import smt
-from polysome.interp.statement_code import owns
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
+from polysome.ir.value_places import owns
 from polysome.kinds.state.token_bucket import FULL, SCALE
 from polysome.symbolic.expressions import WIDE, Expressions
 from polysome.symbolic.terms import resized, width
