@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,53 @@ def test_no_part_has_a_right_that_it_does_not_use() -> None:
     for part, _, target in every_import():
         unused -= {(part, right) for right in MAY_IMPORT.get(part, ()) if allowed(target, {right})}
     assert not unused, "\n".join(f"{part} does not import polysome.{right}" for part, right in sorted(unused))
+
+
+def test_no_module_needs_itself() -> None:
+    """Inside a part too, and for types too: who reads one module need not have read another that reads it."""
+    needs: dict[str, set[str]] = {}
+    for _, place, target in every_import():
+        module = place.partition(":")[0].removeprefix("compiler/polysome/").removesuffix(".py").replace("/", ".")
+        needs.setdefault(module.removesuffix(".__init__"), set()).add(target)
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        raise AssertionError(" needs ".join(error.args[1][::-1])) from None
+
+
+def test_private_names_stay_in_their_module() -> None:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "generated" not in path.parts:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in private_uses(tree)]
+    assert not found, "\n".join(found)
+
+
+def private_uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Names with `_` in front that are another module's of Polysome."""
+    modules = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "polysome":
+            modules |= {alias.asname or alias.name for alias in node.names}
+            yield from ((node.lineno, alias.name) for alias in node.names if alias.name.startswith("_"))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules and re.match("_[^_]", name):
+                yield node.lineno, f"{module}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("from polysome.ir import fold\nfold._zero(1)", ["fold._zero"]),
+        ("from polysome.ir.fold import _zero", ["_zero"]),
+        ("from polysome.ir import fold as f\nf.zero(1)", []),
+        ("import os\nos._exit(0)\nself._x", []),
+    ],
+)
+def test_private_names_are_found(code: str, found: list[str]) -> None:
+    assert [name for _, name in private_uses(ast.parse(code))] == found
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from polysome.backends.nf_cpp.library import Kind, Library, Running, load
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.ir import program as ir
 
+LARGE = ("nat", "telemetry")  # their state, made for each capture, takes longer than to optimise the program
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not CAPTURES, reason="the folder of real captures is not here"),
@@ -73,7 +75,10 @@ def native(run: Run) -> list[tuple[Any, ...]]:
 
 @cache
 def _built(program: ir.Program) -> tuple[Library, list[int]]:
-    return load(build(program)), list(sizes(program))
+    with pytest.MonkeyPatch.context() as patch:
+        if program.name in LARGE:
+            patch.setenv("CXXFLAGS", "-O1")
+        return load(build(program)), list(sizes(program))
 
 
 def _left(run: Run) -> dict[int, list[bytes]]:

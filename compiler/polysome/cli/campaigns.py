@@ -236,7 +236,7 @@ def covered(spec: Spec, plan: Plan, as_json: bool) -> int:
         fail(ENVIRONMENT, str(lacking))
     except (CaptureError, OSError) as error:
         fail(COMMAND_LINE, f"--capture: {error}")
-    print(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(found.text()))
+    print(json.dumps(coverage.as_json(found), indent=2) if as_json else "\n".join(coverage.report(found)))
     return 0 if found.complete else SPEC
 
 

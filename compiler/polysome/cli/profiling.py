@@ -14,8 +14,8 @@ from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.replay import Trace
 from polysome.captures.errors import CaptureError
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
+from polysome.cli.inputs import open_captures
 from polysome.cli.results import Output
-from polysome.cli.run import open_captures
 from polysome.config.tables import Tables
 from polysome.interp.feed import Gaps, Turns
 from polysome.interp.machine import Machine

@@ -14,10 +14,11 @@ import typer
 from polysome.analysis.layout import Carry
 from polysome.analysis.sharding import sharding
 from polysome.captures.errors import CaptureError
-from polysome.captures.merge import Merged, merge
+from polysome.captures.merge import Merged
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
+from polysome.cli.inputs import open_captures
 from polysome.cli.plan import Carried
 from polysome.cli.results import Output, print_explanation, print_json, print_table
 from polysome.cli.runner import Runner
@@ -288,25 +289,6 @@ def configuration(
         common.show(error.diagnostics, error.sources)
         raise SystemExit(COMMAND_LINE) from None
     except ConfigFileError as error:
-        fail(COMMAND_LINE, str(error))
-
-
-def open_captures(program: ir.Program, option: str, inputs: Sequence[str]) -> Merged:
-    """The captures of an option, each `[PORT=]FILE`, as one trace; ends with code 2 if one cannot be read."""
-    named: list[tuple[str | None, Path]] = []
-    for item in inputs:
-        port, equals, file = item.partition("=")
-        if equals and "/" not in port and not Path(item).exists():
-            if port not in program.ports:
-                from polysome.syntax.diagnostics import did_you_mean
-
-                fail(COMMAND_LINE, f"{option} {item}: the NF has no port `{port}`", did_you_mean(port, program.ports))
-            named.append((port, Path(file)))
-        else:
-            named.append((None, Path(item)))
-    try:
-        return merge(named)
-    except CaptureError as error:
         fail(COMMAND_LINE, str(error))
 
 

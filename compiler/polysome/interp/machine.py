@@ -168,7 +168,7 @@ class Machine:
     def _until(self, now: int) -> None:
         """Everything due at or before `now`, in order of time and, at one instant, of L2.3."""
         while True:
-            due, kind, index = self._next_event(now)
+            due, kind, index = self.next_event(now)
             if due is None:
                 return
             self.clock.now = max(self.clock.now, due)
@@ -183,7 +183,7 @@ class Machine:
                 case _:
                     self._replace(self._changes.pop(0)[1])
 
-    def _next_event(self, by: int) -> tuple[int | None, int, int]:
+    def next_event(self, by: int) -> tuple[int | None, int, int]:
         """(time, kind, number) of what comes next, at or before `by`: expiries, releases, timers, config changes."""
         best, kind, index = by + 1, -1, 0
         ends = self.states.next_due(by)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from polysome.interp import support
 from polysome.interp.code import safe_name
@@ -19,8 +19,18 @@ from polysome.kinds.state.array import Array
 from polysome.kinds.state.flow_map import FlowMap
 from polysome.kinds.state.pool import Pool
 
-if TYPE_CHECKING:
-    from polysome.interp.machine import Machine
+
+class Host(Protocol):
+    """What state needs of the machine that it belongs to."""
+
+    clock: Any
+    config: Any
+    scalars: dict[str, Any]
+
+    @property
+    def functions(self) -> dict[str, Any]: ...
+    @property
+    def hash64(self) -> Callable[[bytes], int]: ...
 
 
 class States:
@@ -30,7 +40,7 @@ class States:
     pool_type: ClassVar[type[Pool]] = Pool
     array_type: ClassVar[type[Array]] = Array
 
-    def __init__(self, program: ir.Program, machine: Machine) -> None:
+    def __init__(self, program: ir.Program, machine: Host) -> None:
         self.program, self.machine = program, machine
         self.clock = machine.clock
         self.objects: dict[str, Any] = machine.functions["STATE"]

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.semantics import calls, hints, names, operators, state_access
+from polysome.semantics.allowed import may, may_use_state, may_write
+from polysome.semantics.context import Context
+from polysome.semantics.header_names import check_field, check_valid, first_name, flatten, members_of
+from polysome.semantics.typed import plain
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
-if TYPE_CHECKING:
-    from polysome.semantics.statements import Lowered, Statements
 
-
-def assign(x: Statements, node: ast.Assign) -> Lowered:
-    """`target op= value`, the value possibly a lookup with `else`."""
-    lookup = state_access.lookup(x, node.value) if node.op == "=" else None
-    if lookup is None:
-        before = len(x.report.errors)
-        stored = _store(x, node, node.value)
-        if node.orelse is not None and len(x.report.errors) == before:
-            x.else_without_lookup(node.value.span, node.orelse.span)
-        return stored, False
-    body, into = x.lookup_into(node.span, "value", node.value.span, lookup, node.orelse)
-    found = ir.Local(node.value.span, into.type or t.WRONG, into.slot, into.name)
-    return body + _store(x, node, found), False
-
-
-def _store(x: Statements, node: ast.Assign, value: ast.Expr | ir.Expr) -> list[ir.Statement]:
+def store(x: Context, node: ast.Assign, value: ast.Expr | ir.Expr) -> list[ir.Statement]:
+    """`target op= value`; of a value that is typed already, as it is."""
     target = node.target
     if isinstance(target, ast.Name) and any(target.text in scope for scope in x.locals):
         return _store_local(x, node, target, value)
@@ -37,16 +23,16 @@ def _store(x: Statements, node: ast.Assign, value: ast.Expr | ir.Expr) -> list[i
         return _store_field(x, node, header, value)
     place = state_access.place(x, target)
     if place is not None:
-        if not state_access.may_write(x, node.span, "=") or not state_access._usable(x, target.span, place[0].state):
+        if not may_write(x, node.span, "=") or not may_use_state(x, target.span, place[0].state):
             return []
         return _store_place(x, node, place[0], place[1], value)
     if not isinstance(value, ir.Expr):
-        x._expr(value, None)
+        x.typed(value, None)
     return _no_target(x, target)
 
 
-def _no_target(x: Statements, target: ast.Expr) -> list[ir.Statement]:
-    if _config_entry(x, target) is not None or x._expr(target, None).type != t.WRONG:
+def _no_target(x: Context, target: ast.Expr) -> list[ir.Statement]:
+    if _config_entry(x, target) is not None or x.typed(target, None).type != t.WRONG:
         text = x.report.sources[target.span.file].text[target.span.start : target.span.end]
         x.report.add(
             "E0605",
@@ -58,14 +44,14 @@ def _no_target(x: Statements, target: ast.Expr) -> list[ir.Statement]:
     return []
 
 
-def _config_entry(x: Statements, target: ast.Expr) -> ir.ConfigDecl | None:
+def _config_entry(x: Context, target: ast.Expr) -> ir.ConfigDecl | None:
     """The config of which the target is an entry: reading it would be another matter."""
     named = isinstance(target, ast.Index) and isinstance(target.base, ast.Name)
-    return calls.config_item(x, names.root(target) or "") if named else None
+    return calls.config_item(x, first_name(target) or "") if named else None
 
 
-def _mend_target(x: Statements, target: ast.Expr) -> str:
-    root = names.root(target) or ""
+def _mend_target(x: Context, target: ast.Expr) -> str:
+    root = first_name(target) or ""
     if (item := _config_entry(x, target)) is not None:
         return hints.mend_config(root, item.type)
     if any(root in scope for scope in x.locals):
@@ -78,58 +64,58 @@ def _mend_target(x: Statements, target: ast.Expr) -> str:
         return "Write the whole, with these bits in it: for example `x = (x & 0xf0) | 5;`."
     if isinstance(target, ast.Range):
         return "Bytes of the payload and of `rest` fields are only read; other fields are written as a whole."
-    if isinstance(target, ast.Name) and names.members_of(x, root) is not None:
+    if isinstance(target, ast.Name) and members_of(x, root) is not None:
         return f"Write to its fields: `{root}.… = …;`; `push` and `pop` add and remove headers."
     if root == "flow" or root in names.PACKET_WORDS or root == "now":
         return "It describes the packet as it arrived; write the fields of a header, for example `ipv4.src = …`."
     return "Write to a local, a field of a header, or state."
 
 
-def _value(x: Statements, node: ast.Assign, current: ir.Expr, type: t.Type, value: ast.Expr | ir.Expr) -> ir.Expr:
+def _value(x: Context, node: ast.Assign, current: ir.Expr, type: t.Type, value: ast.Expr | ir.Expr) -> ir.Expr:
     """The value to store: as given, or `current op value`."""
     if isinstance(value, ir.Expr):
         return x.coerce(value, type)
     if node.op == "=":
         return x.expr(value, type)
     op = node.op[:-1]
-    right = operators._plain(x._expr(value, type))
-    current, right = operators.unify(x, operators._plain(current), right)
+    right = plain(x.typed(value, type))
+    current, right = operators.unify(x, plain(current), right)
     if t.WRONG in (current.type, right.type):
         return x.wrong(node.span)
     fake = ast.Binary(node.span, op, node.target, value)
-    return x.coerce(operators._arithmetic(x, fake, current, right), type)
+    return x.coerce(operators.arithmetic(x, fake, current, right), type)
 
 
-def _store_local(x: Statements, node: ast.Assign, target: ast.Name, value: ast.Expr | ir.Expr) -> list[ir.Statement]:
+def _store_local(x: Context, node: ast.Assign, target: ast.Name, value: ast.Expr | ir.Expr) -> list[ir.Statement]:
     local = next(scope[target.text] for scope in reversed(x.locals) if target.text in scope)
     current = ir.Local(target.span, local.type, local.slot, target.text)
     return [ir.SetLocal(node.span, local.slot, target.text, _value(x, node, current, local.type, value))]
 
 
-def _header_target(x: Statements, target: ast.Expr) -> tuple[tuple[int, ...], str, ast.Ident] | None:
+def _header_target(x: Context, target: ast.Expr) -> tuple[tuple[int, ...], str, ast.Ident] | None:
     """The instances, their name and the field if the target is `header.field`."""
     if not isinstance(target, ast.Member):
         return None
-    base = names.flatten(target.base)
+    base = flatten(target.base)
     if base is None:
         return None
     root = base.split(".")[0].split("[")[0]
     if any(root in scope for scope in x.locals):
         return None
-    instances = names.members_of(x, base)
+    instances = members_of(x, base)
     return None if instances is None else (instances, base, target.name)
 
 
 def _store_field(
-    x: Statements, node: ast.Assign, header: tuple[tuple[int, ...], str, ast.Ident], value: ast.Expr | ir.Expr
+    x: Context, node: ast.Assign, header: tuple[tuple[int, ...], str, ast.Ident], value: ast.Expr | ir.Expr
 ) -> list[ir.Statement]:
     instances, text, name = header
     span = node.target.span
-    if not names._may(x, "packet", span, text) or not names.check_field(x, instances, text, name):
+    if not may(x, "packet", span, text) or not check_field(x, instances, text, name):
         if not isinstance(value, ir.Expr):
-            x._expr(value, None)
+            x.typed(value, None)
         return []
-    names.check_valid(x, instances, text, span)
+    check_valid(x, instances, text, span)
     assert x.shared.parser is not None
     parser = x.shared.parser
     possible = [i for i in instances if x.mask & parser.having[i]] or [instances[-1]]
@@ -148,7 +134,7 @@ def _store_field(
     return list(body)
 
 
-def _read_only(x: Statements, field: ir.Field, span: Span) -> None:
+def _read_only(x: Context, field: ir.Field, span: Span) -> None:
     kinds = {"length": field.length, "next": field.next, "checksum": field.checksum}
     kind = next((k for k, v in kinds.items() if v is not None), "rest")
     why = "`apply` sets lengths, next-header numbers and checksums when what they say changes."
@@ -167,7 +153,7 @@ def _read_only(x: Statements, field: ir.Field, span: Span) -> None:
 
 
 def _store_place(
-    x: Statements, node: ast.Assign, place: ir.Place, type: t.Type, value: ast.Expr | ir.Expr
+    x: Context, node: ast.Assign, place: ir.Place, type: t.Type, value: ast.Expr | ir.Expr
 ) -> list[ir.Statement]:
     decl = _state(x, place.state)
     if place.kind == "map":
@@ -186,7 +172,7 @@ def _store_place(
     return [ir.StateWrite(node.span, decl.name, place.key, _changed(x, node, current_all, place, type, value))]
 
 
-def _state(x: Statements, full: str) -> ir.AnyState:
+def _state(x: Context, full: str) -> ir.AnyState:
     assert x.shared.root is not None
     for scope in (x.scope, x.shared.root, *x.shared.root.blocks.values()):
         for decl in scope.state.values():
@@ -196,7 +182,7 @@ def _state(x: Statements, full: str) -> ir.AnyState:
 
 
 def _changed(
-    x: Statements, node: ast.Assign, whole: ir.Expr, place: ir.Place, type: t.Type, value: ast.Expr | ir.Expr
+    x: Context, node: ast.Assign, whole: ir.Expr, place: ir.Place, type: t.Type, value: ast.Expr | ir.Expr
 ) -> ir.Expr:
     """The whole value with the member at the place's path replaced."""
     part = whole

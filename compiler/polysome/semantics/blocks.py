@@ -13,7 +13,8 @@ from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.properties import properties
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast

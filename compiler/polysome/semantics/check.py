@@ -21,7 +21,8 @@ from polysome.semantics.blocks import (
     no_part_of_a_block,
     param_value,
 )
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.headers import header
 from polysome.semantics.modules import Loader, Module
 from polysome.semantics.parsers import ParserBuilder
@@ -204,7 +205,7 @@ class _Checker:
         self.report.add("E0219", f"param `{full}` has no value", span, also=also, why=why, mend=mend)
 
     def _override(self, scope: NfScope, name: str, text: str, type: t.Type) -> Any:
-        from polysome.syntax.parse import parse_expression
+        from polysome.syntax.parse import parse_expression  # ANTLR is slow to import and rarely needed
 
         node = parse_expression(f"--param {name}", text, self.report)
         return None if node is None else Expressions(self.shared, scope, frozenset()).constant(node, type)

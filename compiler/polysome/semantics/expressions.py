@@ -6,189 +6,25 @@ the result then has type WRONG, which agrees with everything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
-
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.ir.classes import split
-from polysome.ir.fold import NotConstant, Undefined, fold
-from polysome.ir.reads import children
+from polysome.kinds.values import Prefix
 from polysome.semantics import calls, hints, names, operators
-from polysome.semantics.scope import Local, NfScope
-from polysome.semantics.type_resolver import TypeResolver
+from polysome.semantics.context import Context
+from polysome.semantics.scope import NfScope
+from polysome.semantics.typed import ends_or_changes, plain, with_article
 from polysome.syntax import ast
-from polysome.syntax.diagnostics import Report, one_of
+from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
 
-@dataclass
-class Shared:
-    """What all scopes of one NF have in common."""
+class Expressions(Context):
+    """Types all expressions but those of properties."""
 
-    report: Report
-    parser: ir.Parser | None = None
-    headers: dict[str, ir.Header] = field(default_factory=dict)
-    fns: dict[str, ir.Fn] = field(default_factory=dict)
-    fn_types: dict[str, tuple[tuple[t.Type, ...], t.Type]] = field(default_factory=dict)
-    root: NfScope | None = None
-    slots: int = 0
-    order_class: t.Type = t.WRONG  # of the schedule's class, once that is typed
-    open_consts: list[str] = field(default_factory=list)  # whose values are being found right now
-    circular: set[str] = field(default_factory=set)  # consts that need their own values; reported
-    unknown: set[str] = field(default_factory=set)  # names that are not there; reported
+    def apart(self, scope: NfScope) -> Expressions:
+        return Expressions(self.shared, scope, frozenset())
 
-    def slot(self) -> int:
-        self.slots += 1
-        return self.slots - 1
-
-
-class Expressions:
-    """Types expressions in a scope. `allowed` holds what may be used here: packet, state, write, config, class."""
-
-    def __init__(self, shared: Shared, scope: NfScope, allowed: frozenset[str]) -> None:
-        self.shared = shared
-        self.report = shared.report
-        self.scope = scope
-        self.allowed = allowed
-        self.locals: list[dict[str, Local]] = [{}]
-        self.calls: list[Span] = []  # of the actions that are being inlined
-        self.own: ir.Header | None = None
-        self.stack_tops: dict[str, int] = {}  # in a select: the place of `v[last]`
-        self.mask = shared.parser.all_classes if shared.parser else 0
-        self.types = TypeResolver(scope, shared.report, self.constant, self.bucket_type)
-
-    # ------------------------------------------------------------ entry points
-
-    def expr(self, node: ast.Expr, want: t.Type | None = None) -> ir.Expr:
-        """The typed expression, coerced to `want` if given."""
-        found = self._expr(node, want)
-        return found if want is None else self.coerce(found, want)
-
-    def value(self, node: ast.Expr) -> ir.Expr:
-        """An expression that must have a type of its own: E0302 for a bare literal."""
-        found = self._expr(node, None)
-        if isinstance(found, (ir.Length, ir.StateLen)):
-            return replace(found, type=t.U64)
-        bare = without_width(found)
-        if bare is not None:
-            self.report.add(
-                "E0302",
-                "this number has no width",
-                bare,
-                why="A literal takes the width of what it meets, and here it meets nothing.",
-                mend="Give it a unit (`64B`) or a width (`64 as u32`), or the name a type (`let x: u32 = 64;`).",
-            )
-            return self.wrong(node.span)
-        return found
-
-    def constant(self, node: ast.Expr, want: t.Type) -> Any:
-        """The value of a constant expression of type `want`; None if it was reported."""
-        found = self._expr(node, want)
-        if found.type == t.WRONG:
-            return None
-        try:
-            fold(found)
-            found = self.coerce(found, want)
-            return None if found.type == t.WRONG else fold(found)
-        except NotConstant:
-            self.report.add(
-                "E0303",
-                "this must be known when the NF is compiled",
-                node.span,
-                why="Sizes, bounds and declarations are fixed before the first packet.",
-                mend="Use literals, `const`s and `param`s.",
-            )
-        except Undefined as error:
-            self.report.add(
-                "E0304",
-                f"{error} in a constant",
-                node.span,
-                why="Constants are worked out when the NF is compiled, and this one has no value.",
-                mend="Use another divisor." if "zero" in str(error) else "Change its operands.",
-            )
-        return None
-
-    def wrong(self, span: Span) -> ir.Expr:
-        return ir.Const(span, t.WRONG, 0)
-
-    # ------------------------------------------------------------ coercion
-
-    def coerce(self, e: ir.Expr, want: t.Type) -> ir.Expr:
-        """`e` as `want`: literals take widths, rows and owned values are read, enums with a width convert."""
-        have = e.type
-        if have == want or t.WRONG in (have, want):
-            return e
-        if isinstance(have, t.Literal):
-            return self._literal_as(e, want)
-        if isinstance(have, (t.Ref, t.FromPool)) and not isinstance(want, type(have)):
-            inner = have.row if isinstance(have, t.Ref) else have.item
-            return self.coerce(ir.Deref(e.span, inner, e), want)
-        if isinstance(have, t.Enum) and have.width is not None and want == t.Bits(have.width):
-            return ir.Cast(e.span, want, e, False)
-        if want == t.LITERAL and (have == t.Quantity("percent") or isinstance(have, t.Bits)):
-            return e  # a constant of any width
-        if isinstance(have, t.SetOf) and isinstance(want, t.SetOf) and isinstance(e, ir.Make):
-            return replace(e, type=want, items=tuple(self.coerce(i, want.item) for i in e.items))
-        if (
-            isinstance(have, t.Tuple)
-            and isinstance(want, t.Tuple)
-            and isinstance(e, ir.Make)
-            and len(have.items) == len(want.items)
-        ):
-            return replace(
-                e, type=want, items=tuple(self.coerce(i, w) for i, w in zip(e.items, want.items, strict=True))
-            )
-        if (
-            isinstance(have, t.ByteString)
-            and isinstance(want, t.Bits)
-            and isinstance(e, (ir.PayloadBytes, ir.RestBytes))
-        ):
-            return self._bytes_as(e, want)
-        self._mismatch(e, want)
-        return self.wrong(e.span)
-
-    def _literal_as(self, e: ir.Expr, want: t.Type) -> ir.Expr:
-        if isinstance(e, ir.Const) and isinstance(want, t.Quantity) and e.value == 0:
-            return replace(e, type=want)
-        width = t.width(want) if isinstance(want, t.Bits) else None
-        if width is None:
-            if isinstance(want, t.Literal):
-                return e
-            self._mismatch(e, want)
-            return self.wrong(e.span)
-        if isinstance(e, ir.Const):
-            if e.value >> width:
-                self.report.add(
-                    "E0305",
-                    f"{e.value} does not fit {want}",
-                    e.span,
-                    why=f"The largest {want} is {(1 << width) - 1}; nothing is cut silently.",
-                    mend="Use a wider type, or cut it yourself with `as` after giving it a width.",
-                )
-                return self.wrong(e.span)
-            return replace(e, type=want)
-        return operators.retype(e, want)
-
-    def _bytes_as(self, e: ir.PayloadBytes | ir.RestBytes, want: t.Bits) -> ir.Expr:
-        self._mismatch(e, want)
-        return self.wrong(e.span)
-
-    def _mismatch(self, e: ir.Expr, want: t.Type) -> None:
-        have = e.type
-        ports = self.shared.root.ports if self.shared.root is not None else ()
-        self.report.add(
-            "E0301",
-            f"{want} was expected here, but this is {_a(have)}",
-            e.span,
-            label=str(have),
-            why="Types never change by themselves, so that no bit is lost unseen.",
-            mend=hints.mend_type(have, want, ports),
-        )
-
-    # ------------------------------------------------------------ nodes
-
-    def _expr(self, node: ast.Expr, want: t.Type | None) -> ir.Expr:
+    def typed(self, node: ast.Expr, want: t.Type | None) -> ir.Expr:
         match node:
             case ast.Number():
                 return self._number(node)
@@ -235,13 +71,11 @@ class Expressions:
 
     def _address(self, node: ast.AddressLiteral) -> ir.Expr:
         if node.kind == "prefix":
-            from polysome.kinds.values import Prefix
-
             return ir.Const(node.span, t.PREFIX, Prefix(node.bits, node.value, node.length or 0))
         return ir.Const(node.span, {"ipv4": t.IPV4, "ipv6": t.IPV6, "mac": t.MAC}[node.kind], node.value)
 
     def _bit_slice(self, node: ast.BitSlice) -> ir.Expr:
-        base = operators._plain(self.value(node.base))
+        base = plain(self.value(node.base))
         if base.type == t.WRONG:
             return base
         high, low = self.constant(node.high, t.LITERAL), self.constant(node.low, t.LITERAL)
@@ -251,7 +85,7 @@ class Expressions:
         if width is None or not width > high >= low:
             self.report.add(
                 "E0307",
-                f"this slice is not inside {_a(base.type)}",
+                f"this slice is not inside {with_article(base.type)}",
                 node.span,
                 why="`x[high:low]` takes bits high to low, both included; bit 0 is the least.",
                 mend=hints.mend_bits(width, high, low),
@@ -305,50 +139,6 @@ class Expressions:
             found = ir.LetIn(span, type, slots[name], value, found)
         return found
 
-    def inits(
-        self,
-        fields: tuple[ast.FieldInit, ...],
-        types: dict[str, t.Type],
-        what: str,
-        span: Span,
-        optional: frozenset[str] = frozenset(),
-    ) -> dict[str, ir.Expr]:
-        """`name: value` pairs against the members they set; all but `optional` must be there."""
-        found: dict[str, ir.Expr] = {}
-        for init in fields:
-            name = init.name.text
-            if name not in types:
-                self.report.add(
-                    "E0308",
-                    f"{what} has no member `{name}`",
-                    init.name.span,
-                    why="Only declared members can be set.",
-                    mend=one_of(name, types),
-                )
-                self._expr(init.value, None)
-                continue
-            if name in found:
-                self.report.add(
-                    "E0309",
-                    f"`{name}` is set twice",
-                    init.name.span,
-                    also=[(found[name].span, "first set to this")],
-                    why="A member has one value.",
-                    mend="Remove one of them.",
-                )
-            found[name] = self.expr(init.value, types[name])
-        given = {f.name.text for f in fields}
-        missing = [n for n in types if n not in given and n not in optional]
-        if len(missing) > len(given - set(types)):  # a wrong name is one cause: most likely it is the missing one
-            self.report.add(
-                "E0310",
-                f"{what} lacks " + ", ".join(f"`{m}`" for m in missing),
-                span,
-                why="Every member without a default must be given.",
-                mend="Add " + ", ".join(f"`{m}: …`" for m in missing) + ".",
-            )
-        return found
-
     def _choose(self, node: ast.IfExpr, want: t.Type | None) -> ir.Expr:
         if (
             node.condition.binding is not None
@@ -368,9 +158,9 @@ class Expressions:
         before = self.mask
         yes, no = self.split(condition, before)
         self.mask = yes
-        then = self._value_block(node.then, want)
+        then = self.value_block(node.then, want)
         self.mask = no
-        orelse = self._value_block(node.orelse, want if want is not None else self._branch_want(then))
+        orelse = self.value_block(node.orelse, want if want is not None else self._branch_want(then))
         self.mask = before
         then, orelse = operators.unify(self, then, orelse)
         return ir.Choose(node.span, then.type, condition, then, orelse)
@@ -378,7 +168,7 @@ class Expressions:
     def _branch_want(self, then: ir.Expr) -> t.Type | None:
         return None if isinstance(then.type, (t.Literal, t.Wrong)) else then.type
 
-    def _value_block(self, block: ast.Block, want: t.Type | None) -> ir.Expr:
+    def value_block(self, block: ast.Block, want: t.Type | None) -> ir.Expr:
         """A block inside an expression: `let`s, then the value."""
         self.locals.append({})
         lets: list[tuple[int, ir.Expr, Span]] = []
@@ -400,84 +190,3 @@ class Expressions:
             body = ir.LetIn(span, body.type, slot, value, body)
         self.locals.pop()
         return body
-
-    # ------------------------------------------------------------ locals, classes
-
-    def let_value(self, node: ast.Let) -> ir.Expr:
-        """The value of a `let`, with the type written there if any."""
-        if node.binding.type is not None:
-            return self.expr(node.value, self.types.resolve(node.binding.type))
-        return self.value(node.value)
-
-    def bind(self, name: ast.Ident, type: t.Type) -> int:
-        """A new local in the innermost scope; E0203 if the scope has one of that name."""
-        slot = self.shared.slot()
-        if name.text in self.locals[-1]:
-            from polysome.semantics.scope import duplicate
-
-            duplicate(self.report, name, self.locals[-1][name.text].span)
-        self.locals[-1][name.text] = Local(slot, type, name.span)
-        return slot
-
-    def split(self, condition: ir.Expr, mask: int) -> tuple[int, int]:
-        """The parse classes of `mask` for which `condition` may be true, and may be false."""
-        parser = self.shared.parser
-        return split(condition, mask, parser) if parser else (mask, mask)
-
-    def bucket_type(self, node: ast.TypeName) -> t.Type:
-        """`token_bucket` or `token_bucket(rate, burst)`."""
-        if not node.values:
-            return t.Bucket("", None, None)
-        if len(node.values) != 2:
-            self.report.add(
-                "E0211",
-                "a token bucket has a rate and a burst",
-                node.span,
-                why="`token_bucket(rate, burst)` fixes both; `token_bucket` alone leaves them to each use.",
-                mend="Write for example `token_bucket(10Mbps, 64KB)`.",
-            )
-            return t.WRONG
-        allowed, self.allowed = self.allowed, self.allowed | {"config"}  # evaluated at each use
-        rate, burst = self.bucket_args(node.values[0], node.values[1])
-        self.allowed = allowed
-        if t.WRONG in (rate.type, burst.type):
-            return t.WRONG
-        return t.Bucket("packets" if rate.type == t.PACKETRATE else "bytes", rate, burst)
-
-    def bucket_args(self, rate_node: ast.Expr, burst_node: ast.Expr) -> tuple[ir.Expr, ir.Expr]:
-        """A rate and the burst that fits it: bitrate with bytes, packetrate with a number."""
-        rate = self._expr(rate_node, None)
-        if rate.type not in (t.BITRATE, t.PACKETRATE, t.WRONG):
-            self.report.add(
-                "E0212",
-                f"a rate was expected here, but this is {_a(rate.type)}",
-                rate_node.span,
-                why="A bucket is filled with bits per second (then it counts bytes) or packets per second.",
-                mend="Write for example `10Mbps` or `1Kpps`.",
-            )
-            self._expr(burst_node, None)  # its unit depends on the rate's
-            return self.wrong(rate_node.span), self.wrong(burst_node.span)
-        burst = self.expr(burst_node, t.U64 if rate.type == t.PACKETRATE else t.BYTES)
-        return rate, burst
-
-
-def without_width(e: ir.Expr) -> Span | None:
-    """The first number in a value, tuple or set that has met no width."""
-    if isinstance(e, ir.Make) and isinstance(e.type, (t.Tuple, t.SetOf)):
-        return next((found for item in e.items if (found := without_width(item)) is not None), None)
-    open_type = isinstance(e.type, t.Literal) or (isinstance(e.type, t.Tuple) and t.LITERAL in e.type.items)
-    return e.span if open_type else None
-
-
-def ends_or_changes(e: ir.Expr) -> bool:
-    """May evaluating `e` end the handler or change state, so that its turn matters?"""
-    ends = isinstance(e, (ir.ListIndex, ir.ArrayRead, ir.MethodCall, ir.BucketOp, ir.FnCall, ir.Ratio))
-    ends = ends or (isinstance(e, ir.Binary) and e.op in ("/", "%") and not isinstance(e.right, ir.Const))
-    return ends or any(map(ends_or_changes, children(e)))
-
-
-def _a(type: t.Type) -> str:
-    text = str(type)
-    return (
-        text if text in ("bytes", "text") or text.startswith("(") else ("an " if text[0] in "aeioAEIO" else "a ") + text
-    )

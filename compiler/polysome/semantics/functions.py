@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
+from polysome.semantics.arguments import arity, values_alone
+from polysome.semantics.context import Context
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
-if TYPE_CHECKING:
-    from polysome.semantics.expressions import Expressions
 
-
-def function(user: Expressions, decl: ast.FnDecl, use: Span) -> str | None:
+def function(user: Context, decl: ast.FnDecl, use: Span) -> str | None:
     """The name under which the function that is used at `use` is in `shared.fns`, or None if it has errors."""
-    from polysome.semantics.expressions import Expressions
-
     shared, name = user.shared, user.scope.prefix.replace(".", "__") + decl.name.text
     if name in shared.fn_types:
         if name not in shared.fns and name in _open(shared.fn_types, shared.fns):
@@ -30,7 +26,7 @@ def function(user: Expressions, decl: ast.FnDecl, use: Span) -> str | None:
             )
             return None
         return name
-    x = Expressions(shared, user.scope, frozenset())
+    x = user.apart(user.scope)
     slots, types = [], []
     for param in decl.params:
         type = x.types.resolve(param.type)
@@ -50,7 +46,7 @@ def function(user: Expressions, decl: ast.FnDecl, use: Span) -> str | None:
         )
         shared.fns[name] = ir.Fn(name, tuple(slots), x.wrong(decl.span), decl.span)
         return None
-    body = x._value_block(decl.body, result)
+    body = x.value_block(decl.body, result)
     shared.fns[name] = ir.Fn(name, tuple(slots), body, decl.span)
     return name
 
@@ -58,3 +54,14 @@ def function(user: Expressions, decl: ast.FnDecl, use: Span) -> str | None:
 def _open(types: Mapping[str, object], done: Mapping[str, ir.Fn]) -> set[str]:
     """Functions that are being typed right now."""
     return {n for n in types if n not in done}
+
+
+def call_fn(x: Context, decl: ast.FnDecl, args: list[ast.Argument], span: Span) -> ir.Expr:
+    """The function applied to the arguments."""
+    name = function(x, decl, span)
+    if name is None or not values_alone(x, decl.name.text, args):
+        return x.wrong(span)
+    params, result = x.shared.fn_types[name]
+    if not arity(x, decl.name.text, len(args), [p.name.text for p in decl.params], span, decl.name.span):
+        return x.wrong(span)
+    return ir.FnCall(span, result, name, tuple(x.expr(a.value, p) for a, p in zip(args, params, strict=True)))

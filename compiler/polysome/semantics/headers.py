@@ -10,7 +10,8 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold, zero
 from polysome.semantics import hints
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import one_of
@@ -181,7 +182,7 @@ class HeaderBuilder:
 
     def _bytes(self, node: ast.Expr) -> ir.Expr:
         """An integer of any width, in bytes."""
-        value = self.x._expr(node, None)
+        value = self.x.typed(node, None)
         return self.x.coerce(value, t.U64) if not isinstance(value.type, t.Bits) else value
 
     def _pseudo(self, rule: ast.HeaderRule, header: ir.Header) -> tuple[int, ...]:

@@ -5,21 +5,26 @@ A dotted name is tried as a local or value first, then as a header (LANGUAGE.md 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
-
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import calls, hints, state_access
+from polysome.semantics import hints, state_access
+from polysome.semantics.allowed import may
+from polysome.semantics.context import Context
+from polysome.semantics.functions import call_fn
+from polysome.semantics.header_names import (
+    field_read,
+    field_type,
+    flatten,
+    header_names,
+    is_first_part,
+    is_prefix,
+    members_of,
+    validity,
+)
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean, listed, one_of
 from polysome.syntax.spans import Span
-
-if TYPE_CHECKING:
-    from polysome.semantics.expressions import Expressions
 
 PACKET_WORDS = ("len", "in_port", "payload")
 _LONGEST_SLICE = 16
@@ -28,7 +33,7 @@ _LONGEST_SLICE = 16
 # ---------------------------------------------------------------- names and members
 
 
-def resolve(x: Expressions, node: ast.Name | ast.Member) -> ir.Expr:
+def resolve(x: Context, node: ast.Name | ast.Member) -> ir.Expr:
     """A name, or a member of something."""
     if isinstance(node, ast.Name):
         found = _value(x, node)
@@ -36,29 +41,29 @@ def resolve(x: Expressions, node: ast.Name | ast.Member) -> ir.Expr:
     header = _header(x, node)
     if header is not None:
         return header
-    if isinstance(node.base, ast.Name) and _value_exists(x, node.base.text) is False:
+    if isinstance(node.base, ast.Name) and value_exists(x, node.base.text) is False:
         enum = _enum_member(x, node)
         if enum is not None:
             return enum
-    block = _block(x, node.base)
+    block = block_of(x, node.base)
     if block is not None:
         return _block_member(x, block, node)
     special = state_access.member(x, node) or _payload_length(x, node)
     if special is not None:
         return special
-    return _member(x, node, x._expr(node.base, None))
+    return _member(x, node, x.typed(node.base, None))
 
 
-def _value_exists(x: Expressions, name: str) -> bool:
+def value_exists(x: Context, name: str) -> bool:
     return any(name in scope for scope in x.locals) or name in x.scope.declared or _is_packet_value(x, name)
 
 
-def _is_packet_value(x: Expressions, name: str) -> bool:
+def _is_packet_value(x: Context, name: str) -> bool:
     parser = x.shared.parser
     return name in PACKET_WORDS or bool(parser and name in parser.values)
 
 
-def _value(x: Expressions, node: ast.Name) -> ir.Expr | None:
+def _value(x: Context, node: ast.Name) -> ir.Expr | None:
     """What a bare name means as a value, or None."""
     name, span = node.text, node.span
     for scope in reversed(x.locals):
@@ -70,15 +75,15 @@ def _value(x: Expressions, node: ast.Name) -> ir.Expr | None:
     if found is not None:
         return found
     if name == "now":
-        return ir.Now(span, t.TIME) if _may(x, "now", span, name) else x.wrong(span)
+        return ir.Now(span, t.TIME) if may(x, "now", span, name) else x.wrong(span)
     if _is_packet_value(x, name):
         return _packet_value(x, name, span)
     if name == "ports" and x.shared.root is not None:
         return ir.Const(span, t.PORT_SET, frozenset(x.shared.root.ports.values()))
-    return _validity(x, name, span)
+    return validity(x, name, span)
 
 
-def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr | None:
+def _nf_value(x: Context, scope: NfScope, name: str, span: Span) -> ir.Expr | None:
     """A port, param, config item, scalar state or const of `scope`."""
     if name in scope.ports:
         return ir.Const(span, t.PORT, scope.ports[name])
@@ -86,7 +91,7 @@ def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr 
         type, value, _ = scope.params[name]
         return x.wrong(span) if value is None else ir.Const(span, type, value)
     if name in scope.config:
-        if not _may(x, "config", span, name):
+        if not may(x, "config", span, name):
             return x.wrong(span)
         return ir.Config(span, scope.config[name].type, scope.config[name].name)
     if name in scope.state or name in scope.indexes:
@@ -98,7 +103,7 @@ def _nf_value(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr 
     return None
 
 
-def _const(x: Expressions, scope: NfScope, decl: ast.ConstDecl, span: Span) -> ir.Expr:
+def _const(x: Context, scope: NfScope, decl: ast.ConstDecl, span: Span) -> ir.Expr:
     """The value of a `const`; E0324 if it needs itself."""
     name = scope.prefix + decl.name.text
     if name in x.shared.circular:
@@ -113,44 +118,16 @@ def _const(x: Expressions, scope: NfScope, decl: ast.ConstDecl, span: Span) -> i
             mend="Give it a value that does not come back to it.",
         )
         return x.wrong(span)
-    from polysome.semantics.expressions import Expressions
-
     x.shared.open_consts.append(name)
-    own = Expressions(x.shared, scope, frozenset())  # not `x`: its locals are none of the const's business
+    own = x.apart(scope)  # not `x`: its locals are none of the const's business
     kind = own.types.resolve(decl.type)
     value = own.constant(decl.value, kind)
     x.shared.open_consts.pop()
     return x.wrong(span) if value is None else ir.Const(span, kind, value)
 
 
-def _may(x: Expressions, what: str, span: Span, name: str) -> bool:
-    """Is this kind of thing usable here? E0316 if not."""
-    if what in x.allowed:
-        return True
-    reasons = {
-        "packet": (
-            "there is no packet here",
-            "Only packet handlers see a packet; timers, `on end` and pure functions do not.",
-        ),
-        "state": (
-            "state cannot be used here",
-            "Pure functions, constants and parsers depend on nothing but their arguments.",
-        ),
-        "config": ("config cannot be used here", "This must be known when the NF is compiled."),
-        "now": (
-            "time cannot be used here",
-            "Pure functions, constants and parsers depend on nothing but their arguments.",
-        ),
-    }
-    message, why = reasons[what]
-    x.report.add(
-        "E0316", f"`{name}`: {message}", span, why=why, mend="Pass what you need as an argument, or move the code."
-    )
-    return False
-
-
-def _packet_value(x: Expressions, name: str, span: Span) -> ir.Expr:
-    if not _may(x, "packet", span, name):
+def _packet_value(x: Context, name: str, span: Span) -> ir.Expr:
+    if not may(x, "packet", span, name):
         return x.wrong(span)
     if name == "len":
         return ir.PacketLen(span, t.BYTES)
@@ -163,7 +140,7 @@ def _packet_value(x: Expressions, name: str, span: Span) -> ir.Expr:
     return ir.PacketValue(span, value.value.type, name, "class" in x.allowed)
 
 
-def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
+def _unknown(x: Context, node: ast.Name) -> ir.Expr:
     name = node.text
     if broken(x, name):
         return x.wrong(node.span)
@@ -180,7 +157,7 @@ def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
         mend = "Use a `const` or a param in its place."
     elif name in x.scope.names.types:
         message, mend = f"`{name}` is a type, not a value", hints.a_value_of(x.scope.names.types[name])
-    elif _header_prefix(x, name):
+    elif is_prefix(x, name):
         first = [h for h in header_names(x) if h.startswith((name + ".", name + "["))]
         message, mend = f"`{name}` alone is not a header", f"Say which: {', '.join(f'`{h}`' for h in first[:3])}."
     else:
@@ -192,14 +169,7 @@ def _unknown(x: Expressions, node: ast.Name) -> ir.Expr:
     return x.wrong(node.span)
 
 
-def root(node: ast.Expr) -> str | None:
-    """The first name of `a.b[c].d`."""
-    while isinstance(node, (ast.Member, ast.Index, ast.Range)):
-        node = node.base
-    return node.text if isinstance(node, ast.Name) else None
-
-
-def broken(x: Expressions, name: str) -> bool:
+def broken(x: Context, name: str) -> bool:
     """Is this a name of the NF whose declaration could not be used? What is wrong there was reported."""
     scope = x.scope
     if any(name in local for local in x.locals):
@@ -208,7 +178,7 @@ def broken(x: Expressions, name: str) -> bool:
     return name in scope.declared and not any(name in space for space in known) and bool(x.report.errors)
 
 
-def known_values(x: Expressions) -> list[str]:
+def known_values(x: Context) -> list[str]:
     """Everything a bare name could mean here."""
     parser = x.shared.parser
     names = [n for scope in x.locals for n in scope] + x.scope.value_names() + ["now", *PACKET_WORDS]
@@ -220,82 +190,28 @@ def known_values(x: Expressions) -> list[str]:
 # ---------------------------------------------------------------- headers
 
 
-def flatten(node: ast.Expr) -> str | None:
-    """`a.b[0].c` as text, if the node is such a chain."""
-    match node:
-        case ast.Name():
-            return node.text
-        case ast.Member():
-            base = flatten(node.base)
-            return None if base is None else f"{base}.{node.name.text}"
-        case ast.Index(index=ast.Number() as index):
-            base = flatten(node.base)
-            return None if base is None else f"{base}[{index.value}]"
-        case ast.Index(index=ast.Name(text="last")):
-            base = flatten(node.base)
-            return None if base is None else f"{base}[last]"
-        case _:
-            return None
-
-
-@dataclass(frozen=True)
-class _HeaderNames:
-    """`members`: the instances that a header or a group name stands for; `roots`: first parts of names.
-
-    `prefixes`: what comes before a `.` or `[` in one.
-    """
-
-    members: Mapping[str, tuple[int, ...]]
-    prefixes: frozenset[str]
-    roots: frozenset[str]
-
-
-@lru_cache(maxsize=64)
-def _header_names(parser: ir.Parser) -> _HeaderNames:
-    instances = [i.name for i in parser.instances]
-    names = (*instances, *parser.groups)
-    return _HeaderNames(
-        {name: (instances.index(name),) for name in instances} | dict(parser.groups),
-        frozenset(name[:at] for name in names for at, c in enumerate(name) if c in ".["),
-        frozenset(name.split(".")[0].split("[")[0] for name in instances),
-    )
-
-
-def _header_prefix(x: Expressions, text: str) -> bool:
-    return x.shared.parser is not None and text in _header_names(x.shared.parser).prefixes
-
-
-def members_of(x: Expressions, text: str) -> tuple[int, ...] | None:
-    """The instances that a header or group name stands for."""
-    if x.shared.parser is None:
-        return None
-    if text.endswith("[last]") and text[:-6] in x.stack_tops:
-        text = f"{text[:-6]}[{x.stack_tops[text[:-6]]}]"
-    return _header_names(x.shared.parser).members.get(text)
-
-
-def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
+def _header(x: Context, node: ast.Member) -> ir.Expr | None:
     """`header.field`, or a dotted header name as a condition; None if it is neither."""
     text = flatten(node)
     if text is None:
         return None
     root = text.split(".")[0].split("[")[0]
-    if any(root in scope for scope in x.locals) or (root in x.scope.declared and not _is_root(x, root)):
+    if any(root in scope for scope in x.locals) or (root in x.scope.declared and not is_first_part(x, root)):
         return None
     base = flatten(node.base)
     assert base is not None
     instances = members_of(x, base)
     if instances is not None:
         whole = members_of(x, text)
-        if whole is not None and all(_field_type(x, i, node.name.text) is None for i in instances):
-            return _validity(x, text, node.span)
+        if whole is not None and all(field_type(x, i, node.name.text) is None for i in instances):
+            return validity(x, text, node.span)
         return field_read(x, instances, base, node.name, node.span)
     if members_of(x, text) is not None:
-        return _validity(x, text, node.span)
-    if _header_prefix(x, base) and not _value_exists(x, root):
+        return validity(x, text, node.span)
+    if is_prefix(x, base) and not value_exists(x, root):
         x.report.add(
             "E0401",
-            f"the parser has no header `{text}`" if not _header_prefix(x, text) else f"`{text}` alone is not a header",
+            f"the parser has no header `{text}`" if not is_prefix(x, text) else f"`{text}` alone is not a header",
             node.span,
             why="Header names are fixed by the parser.",
             mend=hints.mend_header(text, header_names(x)),
@@ -304,121 +220,10 @@ def _header(x: Expressions, node: ast.Member) -> ir.Expr | None:
     return None
 
 
-def _is_root(x: Expressions, name: str) -> bool:
-    return x.shared.parser is not None and name in _header_names(x.shared.parser).roots
-
-
-def header_names(x: Expressions) -> list[str]:
-    parser = x.shared.parser
-    return [*(i.name for i in parser.instances), *parser.groups] if parser else []
-
-
-def _validity(x: Expressions, text: str, span: Span) -> ir.Expr | None:
-    """A header or group name as a condition."""
-    instances = members_of(x, text)
-    if instances is None:
-        return None
-    if not _may(x, "packet", span, text):
-        return x.wrong(span)
-    tests: list[ir.Expr] = [ir.Valid(span, t.BOOL, i) for i in instances]
-    result = tests[0]
-    for test in tests[1:]:
-        result = ir.Binary(span, t.BOOL, "or", result, test)
-    return result
-
-
-def _field_type(x: Expressions, instance: int, name: str) -> t.Type | None:
-    assert x.shared.parser is not None
-    header = x.shared.parser.instances[instance].header
-    index = header.index(name)
-    return None if index is None else header.fields[index].type
-
-
-def field_read(x: Expressions, instances: tuple[int, ...], text: str, name: ast.Ident, span: Span) -> ir.Expr:
-    """A field of a header, or of whichever header of a group is valid."""
-    if not _may(x, "packet", span, f"{text}.{name.text}"):
-        return x.wrong(span)
-    if not check_field(x, instances, text, name):
-        return x.wrong(span)
-    check_valid(x, instances, text, span)
-    assert x.shared.parser is not None
-    parser = x.shared.parser
-    possible = [i for i in instances if x.mask & parser.having[i]] or list(instances)
-    result: ir.Expr | None = None
-    for i in reversed(possible):
-        header = parser.instances[i].header
-        index = header.index(name.text)
-        assert index is not None
-        field = header.fields[index]
-        read: ir.Expr
-        if field.rest:
-            read = ir.RestBytes(span, t.BYTE_STRING, i, index, None, None)
-        else:
-            read = ir.HeaderField(span, field.type, i, index)
-        result = read if result is None else ir.Choose(span, read.type, ir.Valid(span, t.BOOL, i), read, result)
-    assert result is not None
-    return result
-
-
-def check_field(x: Expressions, instances: tuple[int, ...], text: str, name: ast.Ident) -> bool:
-    """Does every member have the field, with one type? Reports E0402, E0403."""
-    assert x.shared.parser is not None
-    types = [_field_type(x, i, name.text) for i in instances]
-    if None in types:
-        common = set.intersection(*({f.name for f in x.shared.parser.instances[i].header.fields} for i in instances))
-        x.report.add(
-            "E0402",
-            f"{text} has no field `{name.text}`",
-            name.span,
-            why="A header has the fields that its declaration lists; a group those of all its headers.",
-            mend=hints.mend_field(name.text, common),
-        )
-        return False
-    if len(set(types)) > 1:
-        x.report.add(
-            "E0403",
-            f"the headers of `{text}` have different types for `{name.text}`",
-            name.span,
-            why="A group has the fields that all its headers have with the same type.",
-            mend="Test which header it is, and name that one.",
-        )
-        return False
-    return True
-
-
-def check_valid(x: Expressions, instances: tuple[int, ...], text: str, span: Span) -> bool:
-    """Is one of the headers valid on every parse class that gets here? E0404 if not."""
-    assert x.shared.parser is not None
-    parser = x.shared.parser
-    missing = x.mask
-    for i in instances:
-        missing &= ~parser.having[i]
-    if not missing:
-        return True
-    x.report.add(
-        "E0404",
-        f"`{text}` may be absent here",
-        span,
-        label="not valid for every packet that gets here",
-        also=[(call, "called here") for call in x.calls[-1:]],
-        why=f"{_example(parser, missing)} has no `{text}`, so there would be nothing to read or write.",
-        mend=f'Test it first (`if {text} {{ … }}`, `require {text} else drop "…";`), or demand it: `relevant {text}…`.',
-    )
-    return False
-
-
-def _example(parser: ir.Parser, missing: int) -> str:
-    """The simplest packet of the classes, as a user would name it."""
-    paths = [path for c, path in enumerate(parser.classes) if missing >> c & 1]
-    shortest = min((p for p in paths if p), key=len, default=())
-    names = " / ".join(parser.instances[i].name for i in shortest)
-    return f"A packet that parses as {names}" if names else "A packet too short for its first header"
-
-
 # ---------------------------------------------------------------- members of values
 
 
-def _enum_member(x: Expressions, node: ast.Member) -> ir.Expr | None:
+def _enum_member(x: Context, node: ast.Member) -> ir.Expr | None:
     assert isinstance(node.base, ast.Name)
     name = node.base.text
     if name == "End":
@@ -442,13 +247,13 @@ def _enum_member(x: Expressions, node: ast.Member) -> ir.Expr | None:
     return ir.Const(node.span, type, number)
 
 
-def _block(x: Expressions, node: ast.Expr) -> NfScope | None:
+def block_of(x: Context, node: ast.Expr) -> NfScope | None:
     if isinstance(node, ast.Name) and not any(node.text in scope for scope in x.locals):
         return x.scope.blocks.get(node.text)
     return None
 
 
-def _block_member(x: Expressions, block: NfScope, node: ast.Member) -> ir.Expr:
+def _block_member(x: Context, block: NfScope, node: ast.Member) -> ir.Expr:
     found = _nf_value(x, block, node.name.text, node.span)
     if found is not None:
         return found
@@ -466,13 +271,13 @@ def _block_member(x: Expressions, block: NfScope, node: ast.Member) -> ir.Expr:
     return x.wrong(node.span)
 
 
-def _payload_length(x: Expressions, node: ast.Member) -> ir.Expr | None:
+def _payload_length(x: Context, node: ast.Member) -> ir.Expr | None:
     """`payload.len`, and nothing else."""
     if node.name.text != "len" or not isinstance(node.base, ast.Name) or node.base.text != "payload":
         return None
     if any("payload" in scope for scope in x.locals):
         return None
-    return ir.PayloadLen(node.span, t.BYTES) if _may(x, "packet", node.span, "payload.len") else x.wrong(node.span)
+    return ir.PayloadLen(node.span, t.BYTES) if may(x, "packet", node.span, "payload.len") else x.wrong(node.span)
 
 
 def _length(node: ast.Member, base: ir.Expr) -> ir.Expr | None:
@@ -486,7 +291,7 @@ def _length(node: ast.Member, base: ir.Expr) -> ir.Expr | None:
     return None
 
 
-def _member(x: Expressions, node: ast.Member, base: ir.Expr) -> ir.Expr:
+def _member(x: Context, node: ast.Member, base: ir.Expr) -> ir.Expr:
     """A member of a struct, tuple, row or index entry; or a pure function of one argument."""
     length = _length(node, base)
     if length is not None:
@@ -504,7 +309,7 @@ def _member(x: Expressions, node: ast.Member, base: ir.Expr) -> ir.Expr:
         return ir.Get(node.span, type.key if name == "key" else type.value, base, 0 if name == "key" else 1)
     decl = x.scope.names.values.get(name)
     if isinstance(decl, ast.FnDecl) and len(decl.params) == 1:
-        return calls.call_fn(x, decl, [ast.Argument(node.base.span, None, node.base)], node.span)
+        return call_fn(x, decl, [ast.Argument(node.base.span, None, node.base)], node.span)
     x.report.add(
         "E0308",
         f"{type} has no member `{name}`",
@@ -518,22 +323,22 @@ def _member(x: Expressions, node: ast.Member, base: ir.Expr) -> ir.Expr:
 # ---------------------------------------------------------------- indexing and slices
 
 
-def index(x: Expressions, node: ast.Index | ast.Range) -> ir.Expr:
+def index(x: Context, node: ast.Index | ast.Range) -> ir.Expr:
     """`base[i]`, `base[a..b]`."""
     if isinstance(node, ast.Range):
         return _slice(x, node)
     text = flatten(node)
     if text is not None and members_of(x, text) is not None:
-        found = _validity(x, text, node.span)
+        found = validity(x, text, node.span)
         assert found is not None
         return found
     found = state_access.index(x, node)
     if found is not None:
         return found
-    base = x._expr(node.base, None)
+    base = x.typed(node.base, None)
     if isinstance(base.type, t.ListOf):
         row = t.Ref(base.name, base.type.item) if isinstance(base, ir.Config) else base.type.item
-        return ir.ListIndex(node.span, row, base, _index_value(x, node.index))
+        return ir.ListIndex(node.span, row, base, x.integer(node.index))
     if isinstance(base.type, t.Table) and base.type.kind == "maglev":
         assert isinstance(base, ir.Config)
         return ir.ListIndex(node.span, t.Ref(base.name, base.type.value), base, x.expr(node.index, t.U64))
@@ -550,21 +355,9 @@ def index(x: Expressions, node: ast.Index | ast.Range) -> ir.Expr:
     return x.wrong(node.span)
 
 
-def _index_value(x: Expressions, node: ast.Expr) -> ir.Expr:
-    """Any integer."""
-    from polysome.semantics.operators import _plain
-
-    value = _plain(x._expr(node, None))
-    if isinstance(value.type, t.Literal):
-        return x.coerce(value, t.U64)
-    if isinstance(value.type, (t.Bits, t.Wrong)):
-        return value
-    return x.coerce(value, t.U64)
-
-
-def _slice(x: Expressions, node: ast.Range) -> ir.Expr:
+def _slice(x: Context, node: ast.Range) -> ir.Expr:
     """`payload[a..b]`, `ipv4.options[a..b]`: up to 16 bytes are an integer, more a byte string for `emit`."""
-    base = x._expr(node.base, None)
+    base = x.typed(node.base, None)
     low, high = x.constant(node.low, t.LITERAL), x.constant(node.high, t.LITERAL)
     if low is None or high is None or base.type == t.WRONG:
         return x.wrong(node.span)
@@ -583,7 +376,7 @@ def _slice(x: Expressions, node: ast.Range) -> ir.Expr:
     return ir.RestBytes(node.span, type, base.instance, base.field, low, high)
 
 
-def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:
+def contains(x: Context, node: ast.Binary) -> ir.Expr | None:
     """`k in state`, `k in config map`; None if the right side is something else."""
     found = state_access.contains(x, node)
     if found is not None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
-from polysome.semantics import hints
+from polysome.semantics import hints, names
+from polysome.semantics.context import Context
+from polysome.semantics.typed import is_zero, plain, retype
 from polysome.syntax import ast
-
-if TYPE_CHECKING:
-    from polysome.semantics.expressions import Expressions
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
-def operate(x: Expressions, node: ast.Unary | ast.Binary, want: t.Type | None) -> ir.Expr:
+def operate(x: Context, node: ast.Unary | ast.Binary, want: t.Type | None) -> ir.Expr:
     """A unary or binary operation."""
     if isinstance(node, ast.Unary):
         return _unary(x, node, want)
@@ -35,13 +31,13 @@ def operate(x: Expressions, node: ast.Unary | ast.Binary, want: t.Type | None) -
         return _compare(x, node, left, right)
     if node.op in ("<<", ">>"):
         return _shift(x, node, left, right)
-    return _arithmetic(x, node, left, right)
+    return arithmetic(x, node, left, right)
 
 
-def _sides(x: Expressions, node: ast.Binary, want: t.Type | None) -> tuple[ir.Expr, ir.Expr]:
+def _sides(x: Context, node: ast.Binary, want: t.Type | None) -> tuple[ir.Expr, ir.Expr]:
     """Both sides; literals take the other side's type; rows and enums with a width become what they hold."""
-    left = _plain(x._expr(node.left, want))
-    right = _plain(x._expr(node.right, want))
+    left = plain(x.typed(node.left, want))
+    right = plain(x.typed(node.right, want))
     if node.op in ("<<", ">>"):
         return left, right
     zero_has_a_unit = node.op not in ("*", "/")  # `0 * 5s` is a number times a quantity
@@ -52,21 +48,14 @@ def _sides(x: Expressions, node: ast.Binary, want: t.Type | None) -> tuple[ir.Ex
     return left, right
 
 
-def _plain(e: ir.Expr) -> ir.Expr:
-    """Read through a reference or an owned value."""
-    while isinstance(e.type, (t.Ref, t.FromPool)):
-        e = ir.Deref(e.span, e.type.row if isinstance(e.type, t.Ref) else e.type.item, e)
-    return e
-
-
-def unify(x: Expressions, left: ir.Expr, right: ir.Expr, zero_has_a_unit: bool = True) -> tuple[ir.Expr, ir.Expr]:
+def unify(x: Context, left: ir.Expr, right: ir.Expr, zero_has_a_unit: bool = True) -> tuple[ir.Expr, ir.Expr]:
     """Give literals and enums with a width the other side's type; leaves honest differences alone."""
     for _ in range(2):
         literal = isinstance(left.type, t.Literal)
-        zero = zero_has_a_unit and isinstance(right.type, t.Quantity) and _is_zero(left)
+        zero = zero_has_a_unit and isinstance(right.type, t.Quantity) and is_zero(left)
         if literal and (isinstance(right.type, t.Bits) or zero):
             left = x.coerce(left, right.type)
-        elif isinstance(right.type, t.Ratio) and isinstance(left.type, t.Literal) and _is_zero(left):
+        elif isinstance(right.type, t.Ratio) and isinstance(left.type, t.Literal) and is_zero(left):
             left = x.coerce(left, t.Quantity(right.type.rate))
         elif isinstance(left.type, t.Enum) and left.type.width and isinstance(right.type, (t.Bits, t.Literal)):
             left = x.coerce(left, t.Bits(left.type.width))
@@ -76,7 +65,7 @@ def unify(x: Expressions, left: ir.Expr, right: ir.Expr, zero_has_a_unit: bool =
     return left, right
 
 
-def _coerce_silently(x: Expressions, e: ir.Make, want: t.Type) -> ir.Expr:
+def _coerce_silently(x: Context, e: ir.Make, want: t.Type) -> ir.Expr:
     if isinstance(want, t.Tuple) and isinstance(e.type, t.Tuple) and len(want.items) == len(e.items):
         return x.coerce(e, want)
     if isinstance(want, t.SetOf) and isinstance(e.type, t.SetOf):
@@ -84,40 +73,18 @@ def _coerce_silently(x: Expressions, e: ir.Make, want: t.Type) -> ir.Expr:
     return e
 
 
-def _is_zero(e: ir.Expr) -> bool:
-    return isinstance(e, ir.Const) and e.value == 0
-
-
-def retype(e: ir.Expr, want: t.Type) -> ir.Expr:
-    """An expression of literals only, with a width given to all of it."""
-    match e:
-        case ir.Const():
-            return replace(e, type=want)
-        case ir.Binary():
-            right = e.right if e.op in ("<<", ">>") else retype(e.right, want)
-            return replace(e, type=want, left=retype(e.left, want), right=right)
-        case ir.Unary():
-            return replace(e, type=want, operand=retype(e.operand, want))
-        case ir.Choose():
-            return replace(e, type=want, then=retype(e.then, want), orelse=retype(e.orelse, want))
-        case ir.MinMax():
-            return replace(e, type=want, left=retype(e.left, want), right=retype(e.right, want))
-        case _:
-            return replace(e, type=want)
-
-
-def _unary(x: Expressions, node: ast.Unary, want: t.Type | None) -> ir.Expr:
+def _unary(x: Context, node: ast.Unary, want: t.Type | None) -> ir.Expr:
     if node.op == "not":
         return ir.Unary(node.span, t.BOOL, "not", x.expr(node.operand, t.BOOL))
-    inner = _plain(x.expr(node.operand, want))
+    inner = plain(x.expr(node.operand, want))
     if isinstance(inner.type, (t.Bits, t.Address)):
         return ir.Unary(node.span, inner.type, "~", inner)
     if inner.type != t.WRONG:
-        _no_operator(x, node.span, "~", (inner.type,))
+        no_operator(x, node.span, "~", (inner.type,))
     return x.wrong(node.span)
 
 
-def _logic(x: Expressions, node: ast.Binary) -> ir.Expr:
+def _logic(x: Context, node: ast.Binary) -> ir.Expr:
     """`and`, `or`: the right side sees the packets that get there."""
     left = x.expr(node.left, t.BOOL)
     before = x.mask
@@ -128,17 +95,15 @@ def _logic(x: Expressions, node: ast.Binary) -> ir.Expr:
     return ir.Binary(node.span, t.BOOL, node.op, left, right)
 
 
-def _membership(x: Expressions, node: ast.Binary) -> ir.Expr:
-    from polysome.semantics import names
-
+def _membership(x: Context, node: ast.Binary) -> ir.Expr:
     contains = names.contains(x, node)
     if contains is not None:
         return contains
-    right = _plain(x._expr(node.right, None))
+    right = plain(x.typed(node.right, None))
     if isinstance(right.type, t.Prefix):
-        address = _plain(x.value(node.left))
+        address = plain(x.value(node.left))
         if address.type not in (t.IPV4, t.IPV6, t.WRONG):
-            _no_operator(x, node.span, "in", (address.type, right.type))
+            no_operator(x, node.span, "in", (address.type, right.type))
         return ir.InPrefix(node.span, t.BOOL, address, right)
     if isinstance(right.type, t.SetOf):
         if isinstance(right, ir.Make):
@@ -146,28 +111,28 @@ def _membership(x: Expressions, node: ast.Binary) -> ir.Expr:
         return ir.InSet(node.span, t.BOOL, x.expr(node.left, right.type.item), right)
     if isinstance(right.type, t.ListOf):
         return ir.InSet(node.span, t.BOOL, x.expr(node.left, right.type.item), right)
-    left = x._expr(node.left, None)
+    left = x.typed(node.left, None)
     if t.WRONG not in (left.type, right.type):
-        _no_operator(x, node.span, "in", (left.type, right.type))
+        no_operator(x, node.span, "in", (left.type, right.type))
     return ir.Const(node.span, t.BOOL, False)
 
 
-def _in_literal(x: Expressions, node: ast.Binary, right: ir.Make, have: t.Type) -> ir.Expr:
+def _in_literal(x: Context, node: ast.Binary, right: ir.Make, have: t.Type) -> ir.Expr:
     """`x in {…}`: an enum with a width, on either side, converts."""
-    item = _plain(x.value(node.left) if isinstance(have, t.Literal) else x._expr(node.left, have))
-    wanted = item.type if isinstance(have, t.Literal) else _plain(ir.Const(right.span, have, None)).type
+    item = plain(x.value(node.left) if isinstance(have, t.Literal) else x.typed(node.left, have))
+    wanted = item.type if isinstance(have, t.Literal) else plain(ir.Const(right.span, have, None)).type
     if isinstance(wanted, t.Enum) and wanted.width is not None and item.type != have:
         wanted = t.Bits(wanted.width)
     return ir.InSet(node.span, t.BOOL, x.coerce(item, wanted), x.coerce(right, t.SetOf(wanted)))
 
 
-def _concat(x: Expressions, node: ast.Binary) -> ir.Expr:
-    left, right = _plain(x.value(node.left)), _plain(x.value(node.right))
+def _concat(x: Context, node: ast.Binary) -> ir.Expr:
+    left, right = plain(x.value(node.left)), plain(x.value(node.right))
     widths = [t.width(e.type) for e in (left, right) if isinstance(e.type, (t.Bits, t.Address, t.Enum))]
     if t.WRONG in (left.type, right.type):
         return x.wrong(node.span)
     if len(widths) < 2 or None in widths:
-        _no_operator(x, node.span, "++", (left.type, right.type))
+        no_operator(x, node.span, "++", (left.type, right.type))
         return x.wrong(node.span)
     width = sum(w for w in widths if w is not None)
     if width > 128:
@@ -182,7 +147,7 @@ def _concat(x: Expressions, node: ast.Binary) -> ir.Expr:
     return ir.Concat(node.span, t.Bits(width), left, right)
 
 
-def _compare(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def _compare(x: Context, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     a, b = left.type, right.type
     rates = {("bitrate"): t.BITRATE, ("packetrate"): t.PACKETRATE}
     if (isinstance(a, t.Ratio) and b == rates[a.rate]) or (isinstance(b, t.Ratio) and a == rates[b.rate]):
@@ -193,20 +158,20 @@ def _compare(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr) ->
     ordered = isinstance(a, (t.Bits, t.Quantity, t.Address))
     comparable = a == b and not isinstance(a, (t.ListOf, t.Table, t.Bucket, t.ByteString, t.Optional))
     if not comparable or (node.op not in ("==", "!=") and not ordered):
-        _no_operator(x, node.span, node.op, (a, b))
+        no_operator(x, node.span, node.op, (a, b))
     return ir.Binary(node.span, t.BOOL, node.op, left, right)
 
 
-def _shift(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def _shift(x: Context, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     if isinstance(right.type, t.Literal):
         right = x.coerce(right, t.U64)
     if isinstance(left.type, (t.Bits, t.Address, t.Literal)) and isinstance(right.type, t.Bits):
         return ir.Binary(node.span, left.type, node.op, left, right)
-    _no_operator(x, node.span, node.op, (left.type, right.type))
+    no_operator(x, node.span, node.op, (left.type, right.type))
     return x.wrong(node.span)
 
 
-def _arithmetic(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def arithmetic(x: Context, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     a, b, op = left.type, right.type, node.op
     if isinstance(a, t.SetOf) and a == b and op in "+-":
         return ir.Binary(node.span, a, op, left, right)
@@ -226,11 +191,11 @@ def _arithmetic(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr)
         left = x.coerce(left, t.U64) if isinstance(a, (t.Bits, t.Literal)) and a != t.U64 else left
         right = x.coerce(right, t.U64) if isinstance(b, (t.Bits, t.Literal)) and b != t.U64 else right
         return ir.Binary(node.span, result, op, left, right)
-    _no_operator(x, node.span, op, (a, b))
+    no_operator(x, node.span, op, (a, b))
     return x.wrong(node.span)
 
 
-def _literals(x: Expressions, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def _literals(x: Context, node: ast.Binary, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Literals among themselves are exact integers (below 2^128) until they meet a width."""
     try:
         value = fold(ir.Binary(node.span, t.Bits(128), node.op, left, right))
@@ -263,10 +228,10 @@ def _quantities(op: str, a: t.Type, b: t.Type) -> t.Type | None:
     return None
 
 
-def cast(x: Expressions, node: ast.Cast) -> ir.Expr:
+def cast(x: Context, node: ast.Cast) -> ir.Expr:
     """`e as T` (L3.14)."""
     target = x.types.resolve(node.target)
-    value = _plain(x._expr(node.value, None))
+    value = plain(x.typed(node.value, None))
     if t.WRONG in (value.type, target):
         return ir.Const(node.span, target, 0)
     if isinstance(value.type, t.Literal):
@@ -292,7 +257,7 @@ def cast(x: Expressions, node: ast.Cast) -> ir.Expr:
     return x.wrong(node.span)
 
 
-def _no_operator(x: Expressions, span: object, op: str, types: tuple[t.Type, ...]) -> None:
+def no_operator(x: Context, span: object, op: str, types: tuple[t.Type, ...]) -> None:
     shown = " and ".join(str(i) for i in types)
     x.report.add(
         "E0315",

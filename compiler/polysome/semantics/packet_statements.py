@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import hints, names
+from polysome.semantics import hints
+from polysome.semantics.context import Context
+from polysome.semantics.header_names import check_valid, header_names, members_of
 from polysome.semantics.headers import header
 from polysome.syntax import ast
-
-if TYPE_CHECKING:
-    from polysome.semantics.statements import Statements
 
 Fields = tuple[tuple[int, ir.Expr], ...]
 
 
-def emit(x: Statements, node: ast.Emit) -> list[ir.Statement]:
+def emit(x: Context, node: ast.Emit) -> list[ir.Statement]:
     """`emit h {…}, … payload B to PORT;`"""
     headers = [(h.name.text, _literal(x, h)) for h in node.headers]
     payload = _payload(x, node.payload) if node.payload is not None else None
@@ -25,8 +22,8 @@ def emit(x: Statements, node: ast.Emit) -> list[ir.Statement]:
     return [ir.Emit(node.span, found, payload, target)]
 
 
-def _payload(x: Statements, node: ast.Expr) -> ir.Expr:
-    value = x._expr(node, None)
+def _payload(x: Context, node: ast.Expr) -> ir.Expr:
+    value = x.typed(node, None)
     whole = isinstance(value.type, t.ByteString) or (isinstance(value.type, t.Bits) and value.type.width % 8 == 0)
     if not whole and value.type != t.WRONG:
         x.report.add(
@@ -39,7 +36,7 @@ def _payload(x: Statements, node: ast.Expr) -> ir.Expr:
     return value
 
 
-def _literal(x: Statements, node: ast.HeaderLiteral) -> Fields | None:
+def _literal(x: Context, node: ast.HeaderLiteral) -> Fields | None:
     """The fields of a new header; marked ones are never given, those with a default may be."""
     layout = header(x.shared, x.scope, node.name)
     if layout is None:
@@ -63,7 +60,7 @@ def _literal(x: Statements, node: ast.HeaderLiteral) -> Fields | None:
     return tuple((layout.index(name) or 0, value) for name, value in given.items())
 
 
-def edit(x: Statements, node: ast.Statement) -> list[ir.Statement]:
+def edit(x: Context, node: ast.Statement) -> list[ir.Statement]:
     """`push`, `pop`, `truncate`."""
     match node:
         case ast.Push(span, literal, before):
@@ -82,21 +79,21 @@ def edit(x: Statements, node: ast.Statement) -> list[ir.Statement]:
     raise AssertionError(node)
 
 
-def _one(x: Statements, name: ast.Instance) -> int | None:
+def _one(x: Context, name: ast.Instance) -> int | None:
     """A single header that must be valid here."""
-    instances = names.members_of(x, name.text)
+    instances = members_of(x, name.text)
     if instances is None:
         x.report.add(
             "E0401",
             f"the parser has no header `{name.text}`",
             name.span,
             why="Header names are fixed by the parser.",
-            mend=hints.mend_header(name.text, names.header_names(x)),
+            mend=hints.mend_header(name.text, header_names(x)),
         )
         return None
     assert x.shared.parser is not None
     possible = [i for i in instances if x.mask & x.shared.parser.having[i]] or [instances[0]]
-    if not names.check_valid(x, instances, name.text, name.span):
+    if not check_valid(x, instances, name.text, name.span):
         return None
     if len(possible) > 1:
         x.report.add(
@@ -110,7 +107,7 @@ def _one(x: Statements, name: ast.Instance) -> int | None:
     return possible[0]
 
 
-def _in_wire_order(x: Statements, node: ast.Pop, first: int, last: int) -> bool:
+def _in_wire_order(x: Context, node: ast.Pop, first: int, last: int) -> bool:
     """Does `first` come before `last` on every parse class that gets here? E0420 if not."""
     assert x.shared.parser is not None
     classes = [path for c, path in enumerate(x.shared.parser.classes) if x.mask >> c & 1]

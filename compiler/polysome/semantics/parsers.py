@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.semantics import hints
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.headers import header, own_fields
 from polysome.semantics.parser_paths import check_progress, check_reads
 from polysome.semantics.scope import NfScope, duplicate

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.semantics.expressions import Shared
+from polysome.semantics.context import Shared
 from polysome.semantics.property_expressions import PropertyExpressions
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast

@@ -3,52 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.semantics import calls, property_packets, property_runs, state_access
+from polysome.semantics import calls, property_paths, property_runs, state_access
+from polysome.semantics.property_context import PropertyContext
+from polysome.semantics.property_usage import USAGE
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import one_of
 
-if TYPE_CHECKING:
-    from polysome.semantics.property_expressions import PropertyExpressions
 
-_USAGE = {
-    "count": ("count(r in trace where C)", "It counts the elements for which C holds."),
-    "sum": ("sum(r in trace where C: e)", "It adds up e over the elements for which C holds."),
-    "min": ("min(a, b)` or `min(r in trace where C: e)", "It is the least of two values, or of e over a domain."),
-    "max": ("max(a, b)` or `max(r in trace where C: e)", "It is the largest of two values, or of e over a domain."),
-    "distinct": ("distinct(r in trace where C: e)", "It counts the different values of e where C holds."),
-    "bytes": (
-        "bytes(f, a..b)` or `bytes(class: c, a..b)",
-        "It adds up what left of a flow or class from a to before b.",
-    ),
-    "packets": (
-        "packets(f, a..b)` or `packets(class: c, a..b)",
-        "It counts what left of a flow or class from a to before b.",
-    ),
-    "within": ("within(t, a..b)", "It is true from a to before b."),
-    "no_gap": ("no_gap(f, d)` or `no_gap(f, d, a..b)", "It is true if flow f never paused for d or longer."),
-    "evicted": (
-        "evicted(k)`, `evicted(m[k])`, `evicted(m[k], a..b)` or `evicted(a..b)",
-        "It is true if an entry with key k, or any, was evicted.",
-    ),
-    "ended": (
-        "ended(k)`, `ended(m[k], End.idle)`, `ended(m[k], End.idle, a..b)` or `ended(a..b)",
-        "It is true if an entry with key k, or any, ended so.",
-    ),
-    "full": ("full()` or `full(a..b)", "It is true if a new entry found no room."),
-    "checksums_valid": (
-        "checksums_valid(p)`, `checksums_valid(p.in)` or `checksums_valid(p.out)",
-        "It looks at one packet.",
-    ),
-}
-
-
-def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
+def call(x: PropertyContext, node: ast.Call) -> ir.Expr | None:
     """A function that only properties have; None for those of the language. E0320 if there is none of the name."""
     assert isinstance(node.callee, ast.Name)
     name = node.callee.text
@@ -69,9 +36,9 @@ def call(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
     return x.wrong(node.span)
 
 
-def _misused(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _misused(x: PropertyContext, node: ast.Call) -> ir.Expr:
     assert isinstance(node.callee, ast.Name)
-    usage, why = _USAGE[node.callee.text]
+    usage, why = USAGE[node.callee.text]
     x.report.add(
         "E0908",
         f"`{node.callee.text}` is not written like this",
@@ -90,11 +57,11 @@ def _plain(args: Sequence[ast.Argument]) -> bool:
 # ---------------------------------------------------------------- aggregates
 
 
-def _minmax(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
+def _minmax(x: PropertyContext, node: ast.Call) -> ir.Expr | None:
     return None if len(node.args) == 2 and _plain(node.args) else _aggregate(x, node)
 
 
-def _aggregate(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _aggregate(x: PropertyContext, node: ast.Call) -> ir.Expr:
     assert isinstance(node.callee, ast.Name)
     op, arg = node.callee.text, node.args[0] if len(node.args) == 1 else None
     if arg is None or arg.name is not None or arg.end is not None or (arg.result is None) != (op == "count"):
@@ -112,7 +79,7 @@ def _aggregate(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
     return pr.Aggregate(node.span, type, op, slot, name.text, domain, where, value)
 
 
-def _aggregated(x: PropertyExpressions, op: str, node: ast.Expr) -> ir.Expr:
+def _aggregated(x: PropertyContext, op: str, node: ast.Expr) -> ir.Expr:
     """What is aggregated; sums of integers have at least 64 bits, so that they wrap late. E0909 if it cannot be."""
     value = x.value(node)
     while isinstance(value.type, (t.Ref, t.FromPool)):
@@ -148,14 +115,14 @@ _FITTING = {
 # ---------------------------------------------------------------- windows
 
 
-def _window(x: PropertyExpressions, arg: ast.Argument, type: t.Type = t.TIME) -> pr.Window | None:
+def _window(x: PropertyContext, arg: ast.Argument, type: t.Type = t.TIME) -> pr.Window | None:
     """`a..b` as an argument, or None if it is none."""
     if arg.name is not None or arg.end is None or arg.where is not None or arg.result is not None:
         return None
     return pr.Window(arg.span, x.expr(arg.value, type), x.expr(arg.end, type))
 
 
-def _passed(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _passed(x: PropertyContext, node: ast.Call) -> ir.Expr:
     assert isinstance(node.callee, ast.Name)
     if len(node.args) != 2 or node.args[0].end is not None or node.args[0].where is not None:
         return _misused(x, node)
@@ -171,13 +138,13 @@ def _passed(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
     return pr.Passed(node.span, result, unit, by, x.expr(key.value, type), window)
 
 
-def _flow(x: PropertyExpressions) -> t.Type | None:
+def _flow(x: PropertyContext) -> t.Type | None:
     """The type of the parser's `flow`, if it has that value."""
     values = x.shared.parser.values if x.shared.parser is not None else {}
     return values["flow"].value.type if "flow" in values else None
 
 
-def _within(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _within(x: PropertyContext, node: ast.Call) -> ir.Expr:
     if len(node.args) != 2 or not _plain(node.args[:1]):
         return _misused(x, node)
     value = x.value(node.args[0].value)
@@ -196,7 +163,7 @@ def _within(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
     return ir.Binary(node.span, t.BOOL, "and", after, ir.Binary(node.span, t.BOOL, "<", value, window.high))
 
 
-def _no_gap(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _no_gap(x: PropertyContext, node: ast.Call) -> ir.Expr:
     type = _flow(x)
     if type is None or len(node.args) not in (2, 3) or not _plain(node.args[:2]):
         return _misused(x, node)
@@ -210,7 +177,7 @@ def _no_gap(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
 # ---------------------------------------------------------------- ends of entries
 
 
-def _ended(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _ended(x: PropertyContext, node: ast.Call) -> ir.Expr:
     """`ended(m[k], End.idle, a..b)`; each argument may be left out, but not all of them."""
     assert isinstance(node.callee, ast.Name)
     rest = list(node.args)
@@ -233,14 +200,14 @@ def _says_how(node: ast.Expr) -> bool:
     return isinstance(node, ast.Member) and isinstance(node.base, ast.Name) and node.base.text == "End"
 
 
-def _full(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _full(x: PropertyContext, node: ast.Call) -> ir.Expr:
     window = _window(x, node.args[0]) if node.args else None
     if len(node.args) > 1 or (node.args and window is None):
         return _misused(x, node)
     return pr.Full(node.span, t.BOOL, window)
 
 
-def _entry(x: PropertyExpressions, node: ast.Expr) -> tuple[tuple[str, ...], ir.Expr] | None:
+def _entry(x: PropertyContext, node: ast.Expr) -> tuple[tuple[str, ...], ir.Expr] | None:
     """`m[k]`: the map and the key."""
     decl = state_access.state_of(x, node.base) if isinstance(node, ast.Index) else None
     if not isinstance(decl, ir.MapDecl) or not isinstance(node, ast.Index):
@@ -248,9 +215,9 @@ def _entry(x: PropertyExpressions, node: ast.Expr) -> tuple[tuple[str, ...], ir.
     return (decl.name,), x.expr(node.index, decl.key)
 
 
-def _key(x: PropertyExpressions, node: ast.Expr) -> tuple[tuple[str, ...], ir.Expr] | None:
+def _key(x: PropertyContext, node: ast.Expr) -> tuple[tuple[str, ...], ir.Expr] | None:
     """`k`: all maps with keys of this type. E0910 if there is none."""
-    key = x._expr(node, None)
+    key = x.typed(node, None)
     if isinstance(key.type, t.FromPool):
         key = x.coerce(key, key.type.item)
     assert x.shared.root is not None
@@ -285,25 +252,25 @@ def _fits(have: t.Type, want: t.Type) -> bool:
 # ---------------------------------------------------------------- checksums
 
 
-def _checksums_valid(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _checksums_valid(x: PropertyContext, node: ast.Call) -> ir.Expr:
     """Of one side; of a packet as a whole: a packet that came with right checksums leaves with right ones."""
     if len(node.args) != 1 or not _plain(node.args):
         return _misused(x, node)
     arg, span = node.args[0].value, node.span
-    packet = property_packets.packet_of(x, arg)
+    packet = property_paths.packet_of(x, arg)
     if packet is not None:
         after = pr.ChecksumsValid(span, t.BOOL, packet, "out")
         if packet.type == pr.EMITTED:
             return after
         wrong = ir.Unary(span, t.BOOL, "not", pr.ChecksumsValid(span, t.BOOL, packet, "in"))
         return ir.Binary(span, t.BOOL, "or", wrong, after)
-    path = property_packets.path_of(x, arg)
+    path = property_paths.path_of(x, arg)
     if path is None or path.rest is not None or path.word.text not in ("in", "out"):
         return _misused(x, node)
     return pr.ChecksumsValid(span, t.BOOL, path.packet, path.word.text)
 
 
-FUNCTIONS: dict[str, Callable[[PropertyExpressions, ast.Call], ir.Expr | None]] = {
+FUNCTIONS: dict[str, Callable[[PropertyContext, ast.Call], ir.Expr | None]] = {
     "count": _aggregate,
     "sum": _aggregate,
     "min": _minmax,

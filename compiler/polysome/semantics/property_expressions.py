@@ -13,27 +13,18 @@ from polysome.semantics import (
     property_runs,
     property_state,
 )
-from polysome.semantics.expressions import Expressions, Shared
-from polysome.semantics.scope import NfScope
+from polysome.semantics.property_context import PropertyContext
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
 
-class PropertyExpressions(Expressions):
-    """Types the expressions of one property; names that stand for packets are locals of type `pr.Packet`.
+class PropertyExpressions(PropertyContext):
+    """Types the expressions of one property."""
 
-    `wire` types what is said of one packet: the words after `p.in` mean there what they mean in a handler.
-    """
-
-    def __init__(self, shared: Shared, scope: NfScope) -> None:
-        super().__init__(shared, scope, frozenset(("config",)))
-        alone = NfScope(scope.names, ports=scope.ports, params=scope.params)
-        self.wire = Expressions(shared, alone, frozenset(("packet",)))
-
-    def _expr(self, node: ast.Expr, want: t.Type | None) -> ir.Expr:
+    def typed(self, node: ast.Expr, want: t.Type | None) -> ir.Expr:
         found = self._own(node)
-        return super()._expr(node, want) if found is None else found
+        return super().typed(node, want) if found is None else found
 
     def _own(self, node: ast.Expr) -> ir.Expr | None:
         """What only a property can say, or what only a handler can; None for all else."""
@@ -63,7 +54,7 @@ class PropertyExpressions(Expressions):
 
     def _whole(self, node: ast.Name) -> ir.Expr | None:
         """`trace` and `emitted` as values: E0906."""
-        if node.text not in ("trace", "emitted") or names._value_exists(self, node.text):
+        if node.text not in ("trace", "emitted") or names.value_exists(self, node.text):
             return None
         self.report.add(
             "E0906",
@@ -86,11 +77,7 @@ class PropertyExpressions(Expressions):
 
     def domain(self, node: ast.Expr, count: int) -> tuple[pr.Domain, tuple[t.Type, ...]]:
         """What `count` names run over, and their types; E0906 if they cannot."""
-        if (
-            isinstance(node, ast.Name)
-            and node.text in ("trace", "emitted")
-            and not names._value_exists(self, node.text)
-        ):
+        if isinstance(node, ast.Name) and node.text in ("trace", "emitted") and not names.value_exists(self, node.text):
             packet = pr.EMITTED if node.text == "emitted" else pr.PACKET
             return pr.Domain(node.span, node.text, None), (packet,) * count
         source = property_state.entries(self, node) or self._collection(node)
@@ -108,7 +95,7 @@ class PropertyExpressions(Expressions):
         """A value that may be a list, set or map; a misspelt `trace` is told so."""
         known = [*names.known_values(self), "trace", "emitted", "ports"]
         if not isinstance(node, ast.Name) or node.text in known:
-            return self._expr(node, None)
+            return self.typed(node, None)
         self.report.add(
             "E0213",
             f"there is no `{node.text}` here",

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.semantics import property_state, state_access
+from polysome.semantics.allowed import may_write
+from polysome.semantics.property_context import PropertyContext
 from polysome.syntax import ast
 
-if TYPE_CHECKING:
-    from polysome.semantics.property_expressions import PropertyExpressions
 
-
-def method(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
+def method(x: PropertyContext, node: ast.Call) -> ir.Expr | None:
     """`p.after.sketch.estimate(k)`, `p.after.map.peek(k)`; None if the callee is no state."""
     assert isinstance(node.callee, ast.Member)
     moment, name = property_state.moment_of(x, node.callee.base), node.callee.name
@@ -25,7 +23,7 @@ def method(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
     state = moment.state
     if isinstance(state, ir.KindDecl):
         with _state_allowed(x):
-            return moment.read(state_access._kind_method(x, state, node))
+            return moment.read(state_access.kind_method(x, state, node))
     if isinstance(state, ir.ScalarDecl) or moment.name.text in moment.scope.config:
         return _bucket(x, node) if name.text in ("has", "take") else None
     if name.text == "peek" and len(node.args) == 1:
@@ -37,19 +35,19 @@ def method(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
     writes = {ir.PoolDecl: "take", ir.MapDecl: "add"}.get(type(state))
     if name.text != writes:
         return property_state.no_member(x, state, name)
-    state_access.may_write(x, node.span, f"{state.name}.{name.text}")
+    may_write(x, node.span, f"{state.name}.{name.text}")
     return x.wrong(node.span)
 
 
 @contextmanager
-def _state_allowed(x: PropertyExpressions) -> Iterator[None]:
+def _state_allowed(x: PropertyContext) -> Iterator[None]:
     """For what types a method as in a handler; `without_time` still guards its arguments."""
     x.allowed |= {"state"}
     yield
     x.allowed -= {"state"}
 
 
-def _bucket(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
+def _bucket(x: PropertyContext, node: ast.Call) -> ir.Expr | None:
     """`p.before.meters[k].has(n)`; None if there is no token bucket."""
     assert isinstance(node.callee, ast.Member)
     bucket = x.expr(node.callee.base)
@@ -64,7 +62,7 @@ def _bucket(x: PropertyExpressions, node: ast.Call) -> ir.Expr | None:
     if where is None or not isinstance(snapshot, pr.Snapshot):
         return _lost(x, node)
     with _state_allowed(x):
-        found = state_access._bucket(x, node, where, bucket.type, node.callee.name.text == "take")
+        found = state_access.bucket_op(x, node, where, bucket.type, node.callee.name.text == "take")
     if found.type == t.WRONG:
         return found
     return pr.Snapshot(found.span, found.type, snapshot.packet, snapshot.when, found)
@@ -83,7 +81,7 @@ def _place(read: ir.Expr, path: tuple[int, ...]) -> ir.Place | None:
             return None
 
 
-def _lost(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def _lost(x: PropertyContext, node: ast.Call) -> ir.Expr:
     assert isinstance(node.callee, ast.Member)
     name = node.callee.name.text
     x.report.add(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
+from polysome.semantics.property_context import PropertyContext
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
 
-if TYPE_CHECKING:
-    from polysome.semantics.property_expressions import PropertyExpressions
 
-
-def outputs(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
+def outputs(x: PropertyContext, node: ast.Call) -> ir.Expr:
     """A run with these options; E0911 for an option that is unknown or given twice, E0912 for a wrong value."""
     found: dict[str, Any] = {}
     for arg in node.args:
@@ -30,7 +28,7 @@ def outputs(x: PropertyExpressions, node: ast.Call) -> ir.Expr:
     return pr.Run(node.span, pr.OUTPUTS, tuple(found.items()))
 
 
-def _wrong_option(x: PropertyExpressions, arg: ast.Argument, name: str, twice: bool) -> None:
+def _wrong_option(x: PropertyContext, arg: ast.Argument, name: str, twice: bool) -> None:
     if twice:
         message, mend = f"option `{name}` is given twice", "Remove one."
     elif name:
@@ -46,16 +44,14 @@ def _wrong_option(x: PropertyExpressions, arg: ast.Argument, name: str, twice: b
     )
 
 
-def _constant(x: PropertyExpressions, arg: ast.Argument, name: str, type: t.Type) -> Any:
+def _constant(x: PropertyContext, arg: ast.Argument, name: str, type: t.Type) -> Any:
     value = x.constant(arg.value, type)
     if arg.end is not None or arg.where is not None or arg.result is not None or (type != t.BOOL and value == 0):
         _wrong_value(x, arg, name, f"Write for example `{name}: {_SAMPLES[type]}`.")
     return value
 
 
-def _names(
-    x: PropertyExpressions, arg: ast.Argument, name: str, known: tuple[str, ...]
-) -> str | tuple[str, ...] | None:
+def _names(x: PropertyContext, arg: ast.Argument, name: str, known: tuple[str, ...]) -> str | tuple[str, ...] | None:
     """One of the names; of faults, as many as there are."""
     items = arg.value.items if isinstance(arg.value, ast.SetExpr) and name == "faults" else (arg.value,)
     found = [i.text for i in items if isinstance(i, ast.Name)]
@@ -74,7 +70,7 @@ _VALUES: dict[t.Type, str] = {
 }
 
 
-def _wrong_value(x: PropertyExpressions, arg: ast.Argument, name: str, mend: str) -> None:
+def _wrong_value(x: PropertyContext, arg: ast.Argument, name: str, mend: str) -> None:
     wanted = pr.RUN_OPTIONS[name]
     if isinstance(wanted, tuple):
         why = f"Its values are {', '.join(f'`{w}`' for w in wanted)}{'; a set may hold several' * (name == 'faults')}."
@@ -89,7 +85,7 @@ def _wrong_value(x: PropertyExpressions, arg: ast.Argument, name: str, mend: str
     )
 
 
-def part_of(x: PropertyExpressions, node: ast.Binary) -> ir.Expr | None:
+def part_of(x: PropertyContext, node: ast.Binary) -> ir.Expr | None:
     """`outputs(…) <= outputs(…)`: what leaves in the first run leaves in the second too, no more often."""
     if node.op != "<=" or not isinstance(node.left, ast.Call):
         return None

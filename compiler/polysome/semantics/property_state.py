@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.kinds.state import STATE_KINDS
-from polysome.semantics import names, property_packets, state_access
-from polysome.semantics.property_packets import Path
+from polysome.semantics import names, state_access
+from polysome.semantics.header_names import flatten
+from polysome.semantics.property_context import PropertyContext
+from polysome.semantics.property_paths import Path, path_of, some_packet
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
-
-if TYPE_CHECKING:
-    from polysome.semantics.property_expressions import PropertyExpressions
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,9 @@ class Moment:
         return e if e.type == t.WRONG else pr.Snapshot(e.span, e.type, self.packet, self.when, e)
 
 
-def moment_of(x: PropertyExpressions, node: ast.Expr) -> Moment | None:
+def moment_of(x: PropertyContext, node: ast.Expr) -> Moment | None:
     """What the node names, if it is exactly `p.before.name` or `p.before.block.name`."""
-    path = property_packets.path_of(x, node)
+    path = path_of(x, node)
     if path is None or path.packet.type != pr.PACKET or path.word.text not in ("before", "after"):
         return None
     rest = path.rest
@@ -53,7 +51,7 @@ def moment_of(x: PropertyExpressions, node: ast.Expr) -> Moment | None:
 # ---------------------------------------------------------------- reads
 
 
-def member(x: PropertyExpressions, path: Path, node: ast.Member) -> ir.Expr | None:
+def member(x: PropertyContext, path: Path, node: ast.Member) -> ir.Expr | None:
     """A scalar, config, or `.len`; None if a value's member is meant."""
     moment = moment_of(x, node)
     if moment is not None:
@@ -68,7 +66,7 @@ def member(x: PropertyExpressions, path: Path, node: ast.Member) -> ir.Expr | No
     return no_member(x, outer.state, node.name)
 
 
-def _bare(x: PropertyExpressions, moment: Moment, span: Span) -> ir.Expr:
+def _bare(x: PropertyContext, moment: Moment, span: Span) -> ir.Expr:
     """State or config named as a whole."""
     name, scope = moment.name.text, moment.scope
     if isinstance(moment.state, ir.ScalarDecl):
@@ -80,7 +78,7 @@ def _bare(x: PropertyExpressions, moment: Moment, span: Span) -> ir.Expr:
     return unknown(x, scope, moment.name)
 
 
-def unknown(x: PropertyExpressions, scope: NfScope, name: ast.Ident) -> ir.Expr:
+def unknown(x: PropertyContext, scope: NfScope, name: ast.Ident) -> ir.Expr:
     x.report.add(
         "E0904",
         f"there is no state or config `{name.text}`",
@@ -91,7 +89,7 @@ def unknown(x: PropertyExpressions, scope: NfScope, name: ast.Ident) -> ir.Expr:
     return x.wrong(name.span)
 
 
-def no_member(x: PropertyExpressions, decl: ir.AnyState, name: ast.Ident) -> ir.Expr:
+def no_member(x: PropertyContext, decl: ir.AnyState, name: ast.Ident) -> ir.Expr:
     known = (
         [m.name for m in STATE_KINDS[decl.kind].methods if not m.writes] if isinstance(decl, ir.KindDecl) else ["len"]
     )
@@ -105,13 +103,13 @@ def no_member(x: PropertyExpressions, decl: ir.AnyState, name: ast.Ident) -> ir.
     return x.wrong(name.span)
 
 
-def index(x: PropertyExpressions, node: ast.Index) -> ir.Expr | None:
+def index(x: PropertyContext, node: ast.Index) -> ir.Expr | None:
     """`p.after.array[i]`, `p.after.map[k]`, `p.before.list[i]`; of config also without a packet. None for all else."""
     moment = moment_of(x, node.base)
     if moment is None or moment.name.text in moment.scope.config:
         return _config_index(x, node, moment)
     if isinstance(moment.state, ir.ArrayDecl):
-        place = names._index_value(x, node.index)
+        place = x.integer(node.index)
         return moment.read(ir.ArrayRead(node.span, moment.state.item, moment.state.name, place))
     found = lookup(x, moment, node.index, node.span)
     if found is not None:
@@ -123,12 +121,12 @@ def index(x: PropertyExpressions, node: ast.Index) -> ir.Expr | None:
         f"`{moment.state.name}` cannot be indexed",
         node.span,
         why="Arrays, maps, indexes and config tables have an index; a set or a filter only says what it holds.",
-        mend=f"Write `… in {names.flatten(node.base)}`." if isinstance(moment.state, ir.MapDecl) else "",
+        mend=f"Write `… in {flatten(node.base)}`." if isinstance(moment.state, ir.MapDecl) else "",
     )
     return x.wrong(node.span)
 
 
-def lookup(x: PropertyExpressions, moment: Moment, key: ast.Expr, span: Span) -> ir.Expr | None:
+def lookup(x: PropertyContext, moment: Moment, key: ast.Expr, span: Span) -> ir.Expr | None:
     """An entry of a map, or through an index."""
     state = moment.state
     if isinstance(state, ir.MapDecl) and state.value is not None:
@@ -142,14 +140,14 @@ def lookup(x: PropertyExpressions, moment: Moment, key: ast.Expr, span: Span) ->
     return moment.read(pr.Lookup(span, entry, "index", target.name, x.expr(key, decl.key.type), decl.name))
 
 
-def _config_index(x: PropertyExpressions, node: ast.Index, moment: Moment | None) -> ir.Expr | None:
+def _config_index(x: PropertyContext, node: ast.Index, moment: Moment | None) -> ir.Expr | None:
     """A row of a config list or table, as a value; None if the base is neither."""
     if moment is None and not _names_config(x, node.base):
         return None
     base = x.expr(node.base)
     type = base.type
     if isinstance(type, t.ListOf):
-        return ir.ListIndex(node.span, type.item, base, names._index_value(x, node.index))
+        return ir.ListIndex(node.span, type.item, base, x.integer(node.index))
     if not isinstance(type, t.Table):
         return None
     if type.kind == "maglev":
@@ -160,16 +158,16 @@ def _config_index(x: PropertyExpressions, node: ast.Index, moment: Moment | None
     return moment.read(found) if moment is not None else found
 
 
-def _names_config(x: PropertyExpressions, node: ast.Expr) -> bool:
+def _names_config(x: PropertyContext, node: ast.Expr) -> bool:
     if isinstance(node, ast.Name):
         return node.text in x.scope.config and not any(node.text in scope for scope in x.locals)
     if isinstance(node, ast.Member) and isinstance(node.base, ast.Name):
-        block = names._block(x, node.base)
+        block = names.block_of(x, node.base)
         return block is not None and node.name.text in block.config
     return False
 
 
-def contains(x: PropertyExpressions, node: ast.Binary) -> ir.Expr | None:
+def contains(x: PropertyContext, node: ast.Binary) -> ir.Expr | None:
     """`k in p.after.map`, also of indexes, Bloom filters and config maps; None for all else."""
     moment = moment_of(x, node.right)
     if moment is None:
@@ -193,7 +191,7 @@ def contains(x: PropertyExpressions, node: ast.Binary) -> ir.Expr | None:
     return None
 
 
-def entries(x: PropertyExpressions, node: ast.Expr) -> ir.Expr | None:
+def entries(x: PropertyContext, node: ast.Expr) -> ir.Expr | None:
     """Everything in a map, set or `top_k`, as a list; None for all else."""
     moment = moment_of(x, node)
     if moment is None or moment.state is None:
@@ -213,14 +211,14 @@ def entries(x: PropertyExpressions, node: ast.Expr) -> ir.Expr | None:
 # ---------------------------------------------------------------- state without a packet
 
 
-def without_time(x: PropertyExpressions, node: ast.Expr) -> bool:
+def without_time(x: PropertyContext, node: ast.Expr) -> bool:
     """Does the node use state without saying when? E0903."""
     named = _named_state(node)
     for candidate in named:
         owner = state_access.owner(x, candidate)
         if owner is not None:
-            shown = names.flatten(candidate)
-            packet = property_packets.some_packet(x)
+            shown = flatten(candidate)
+            packet = some_packet(x)
             x.report.add(
                 "E0903",
                 f"`{shown}` at which time?",

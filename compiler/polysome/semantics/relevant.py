@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.reads import reads_of
-from polysome.semantics import hints, names
+from polysome.semantics import hints
 from polysome.semantics.expressions import Expressions
+from polysome.semantics.header_names import header_names, members_of
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
@@ -113,11 +114,11 @@ class ContractBuilder:
                         self.found.payload.append((low, high, read.classes, span))
 
     def _header(self, item: ast.RelevantItem, text: str, classes: int) -> None:
-        instances = names.members_of(self.x, text)
+        instances = members_of(self.x, text)
         fields = [f.text for f in item.fields]
         if instances is None and "." in text and not fields:
             base, _, last = text.rpartition(".")
-            instances, fields = names.members_of(self.x, base), [last]
+            instances, fields = members_of(self.x, base), [last]
             text = base
         if instances is None:
             self.report.add(
@@ -125,7 +126,7 @@ class ContractBuilder:
                 f"the parser has no header `{text}`",
                 item.instance.span,
                 why="`relevant` lists headers and fields by the names of the parser, `payload[a..b]`, or `packet`.",
-                mend=hints.mend_header(text, [*names.header_names(self.x), *self.parser.values, "payload", "packet"]),
+                mend=hints.mend_header(text, [*header_names(self.x), *self.parser.values, "payload", "packet"]),
             )
             return
         having = 0

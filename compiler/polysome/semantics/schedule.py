@@ -10,7 +10,8 @@ from polysome.ir import types as t
 from polysome.kinds.policy import POLICIES
 from polysome.kinds.policy.base import PolicyKind, Settings, WhenFull
 from polysome.semantics.clauses import Clauses
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.scope import NfScope
 from polysome.semantics.state import WHEN_FULL
 from polysome.semantics.type_resolver import unusable
@@ -148,7 +149,7 @@ def _args(x: Expressions, clauses: Clauses, kind: PolicyKind) -> tuple[tuple[ir.
 
 def _number(x: Expressions, node: ast.Expr, type: t.Type) -> ir.Expr:
     """A value of the policy; integers of any width and quantities of 64 bits may stand for u64."""
-    value = x._expr(node, type)
+    value = x.typed(node, type)
     if type == t.U64 and isinstance(value.type, (t.Bits, t.Enum)) and value.type != t.U64:
         return ir.Cast(value.span, t.U64, value, False)
     return x.coerce(value, type)

@@ -11,7 +11,8 @@ from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold, zero
 from polysome.kinds.state import STATE_KINDS
 from polysome.semantics.clauses import Clauses
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.scope import NfScope
 from polysome.semantics.type_resolver import STATE_ONLY, unusable
 from polysome.syntax import ast

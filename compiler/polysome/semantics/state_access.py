@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -13,13 +12,14 @@ from polysome.ir.reads import children
 from polysome.kinds.base import Method
 from polysome.kinds.state import STATE_KINDS
 from polysome.semantics import hints
+from polysome.semantics.allowed import may, may_use_state, may_write
+from polysome.semantics.arguments import arity, values_alone
+from polysome.semantics.context import Context
+from polysome.semantics.header_names import check_valid
 from polysome.semantics.scope import NfScope
 from polysome.semantics.type_resolver import unusable
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
-
-if TYPE_CHECKING:
-    from polysome.semantics.expressions import Expressions
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class LookupTarget:
     refresh: bool = True
 
 
-def owner(x: Expressions, node: ast.Expr) -> tuple[NfScope, str] | None:
+def owner(x: Context, node: ast.Expr) -> tuple[NfScope, str] | None:
     """The scope and name if the node names state or an index, of the NF or of a block in it."""
     if isinstance(node, ast.Name):
         if any(node.text in scope for scope in x.locals):
@@ -47,23 +47,17 @@ def owner(x: Expressions, node: ast.Expr) -> tuple[NfScope, str] | None:
     return (scope, name) if name in scope.state or name in scope.indexes else None
 
 
-def state_of(x: Expressions, node: ast.Expr) -> ir.AnyState | None:
+def state_of(x: Context, node: ast.Expr) -> ir.AnyState | None:
     """The state that the node names, or None."""
     found = owner(x, node)
     return found[0].state.get(found[1]) if found else None
 
 
-def _usable(x: Expressions, span: Span, name: str) -> bool:
-    from polysome.semantics.names import _may
-
-    return _may(x, "state", span, name)
-
-
-def bare(x: Expressions, scope: NfScope, name: str, span: Span) -> ir.Expr:
+def bare(x: Context, scope: NfScope, name: str, span: Span) -> ir.Expr:
     """State named without index or method: only scalars are values."""
     decl = scope.state.get(name)
     if isinstance(decl, ir.ScalarDecl):
-        return ir.StateRead(span, decl.type, decl.name) if _usable(x, span, name) else x.wrong(span)
+        return ir.StateRead(span, decl.type, decl.name) if may_use_state(x, span, name) else x.wrong(span)
     x.report.add(
         "E0502",
         f"`{name}` as a whole is not a value",
@@ -91,13 +85,13 @@ def _uses(decl: ir.AnyState | None, name: str) -> str:
             return f"`let e = {name}[k] else …;`"
 
 
-def member(x: Expressions, node: ast.Member) -> ir.Expr | None:
+def member(x: Context, node: ast.Member) -> ir.Expr | None:
     """`state.len`."""
     decl = state_of(x, node.base)
     if decl is None or isinstance(decl, ir.ScalarDecl):
         return None
     if node.name.text == "len" and not isinstance(decl, ir.KindDecl):
-        usable = _usable(x, node.span, decl.name)
+        usable = may_use_state(x, node.span, decl.name)
         if usable and isinstance(decl, ir.PoolDecl) and decl.per is not None:
             usable = _per_is_usable(x, decl, node.span, f"{decl.name}.len")
         return ir.StateLen(node.span, t.LITERAL, decl.name) if usable else x.wrong(node.span)
@@ -112,20 +106,18 @@ def member(x: Expressions, node: ast.Member) -> ir.Expr | None:
     return x.wrong(node.span)
 
 
-def index(x: Expressions, node: ast.Index) -> ir.Expr | None:
+def index(x: Context, node: ast.Index) -> ir.Expr | None:
     """`array[i]`; a map here is an error, for the entry may be absent."""
     decl = state_of(x, node.base)
     if isinstance(decl, ir.ArrayDecl):
-        from polysome.semantics.names import _index_value
-
-        return ir.ArrayRead(node.span, decl.item, decl.name, _index_value(x, node.index))
+        return ir.ArrayRead(node.span, decl.item, decl.name, x.integer(node.index))
     target = lookup(x, node)
     if target is None:
         return None
     return _absent(x, node, target)
 
 
-def _absent(x: Expressions, node: ast.Expr, target: LookupTarget) -> ir.Expr:
+def _absent(x: Context, node: ast.Expr, target: LookupTarget) -> ir.Expr:
     if unusable(target.type):
         return x.wrong(node.span)
     may_find_nothing(x, node.span, target, "Take it apart first: `let v = {} else …;`, or `if let v = {} {{ … }}`.")
@@ -138,7 +130,7 @@ _NOTHING = {
 }
 
 
-def may_find_nothing(x: Expressions, span: Span, target: LookupTarget, mend: str) -> None:
+def may_find_nothing(x: Context, span: Span, target: LookupTarget, mend: str) -> None:
     """E0501; `{}` in `mend` is the lookup as written."""
     ended = "The key may never have been stored, or its entry may have ended; the program must say what happens then."
     text = x.report.sources[span.file].text[span.start : span.end]
@@ -154,7 +146,7 @@ def may_find_nothing(x: Expressions, span: Span, target: LookupTarget, mend: str
     )
 
 
-def lookup(x: Expressions, node: ast.Expr) -> LookupTarget | None:
+def lookup(x: Context, node: ast.Expr) -> LookupTarget | None:
     """`map[k]`, `index[k]`, `table[k]` or `pool.take()`: something that may be absent; None for anything else."""
     if isinstance(node, ast.Call):
         return _pool_take(x, node) or _peek(x, node)
@@ -176,7 +168,7 @@ def lookup(x: Expressions, node: ast.Expr) -> LookupTarget | None:
     return _table(x, node)
 
 
-def _peek(x: Expressions, node: ast.Call) -> LookupTarget | None:
+def _peek(x: Context, node: ast.Call) -> LookupTarget | None:
     """`map.peek(k)`, `index.peek(k)`: a lookup that does not refresh."""
     if not isinstance(node.callee, ast.Member) or node.callee.name.text != "peek" or len(node.args) != 1:
         return None
@@ -186,7 +178,7 @@ def _peek(x: Expressions, node: ast.Call) -> LookupTarget | None:
     return None if target is None else replace(target, refresh=False)
 
 
-def _table(x: Expressions, node: ast.Index) -> LookupTarget | None:
+def _table(x: Context, node: ast.Index) -> LookupTarget | None:
     base = node.base
     if not isinstance(base, ast.Name) or any(base.text in scope for scope in x.locals):
         return None
@@ -198,26 +190,22 @@ def _table(x: Expressions, node: ast.Index) -> LookupTarget | None:
     return LookupTarget("table", decl.name, key, row)
 
 
-def _pool_take(x: Expressions, node: ast.Call) -> LookupTarget | None:
+def _pool_take(x: Context, node: ast.Call) -> LookupTarget | None:
     if not isinstance(node.callee, ast.Member) or node.callee.name.text != "take":
         return None
     decl = state_of(x, node.callee.base)
     if not isinstance(decl, ir.PoolDecl):
         return None
-    from polysome.semantics.calls import arity
-
     arity(x, f"{decl.name}.take", len(node.args), (), node.span)
     if decl.per is not None and not _per_is_usable(x, decl, node.span, f"{decl.name}.take"):
         return None
     return LookupTarget("pool", decl.name, decl.per, t.FromPool(decl.name, decl.item))
 
 
-def _per_is_usable(x: Expressions, decl: ir.PoolDecl, span: Span, what: str) -> bool:
+def _per_is_usable(x: Context, decl: ir.PoolDecl, span: Span, what: str) -> bool:
     """`per` reads the packet, so the packet must be there, with those headers."""
-    from polysome.semantics.names import _may, check_valid
-
     assert decl.per is not None and x.shared.parser is not None
-    if not _may(x, "packet", span, what):
+    if not may(x, "packet", span, what):
         return False
     absent = next(_absent_headers(decl.per, x.mask, x.shared.parser), None)
     return absent is None or check_valid(x, (absent,), x.shared.parser.instances[absent].name, span)
@@ -243,13 +231,13 @@ def _absent_headers(e: ir.Expr, mask: int, parser: ir.Parser) -> Iterator[int]:
                 yield from _absent_headers(child, mask, parser)
 
 
-def contains(x: Expressions, node: ast.Binary) -> ir.Expr | None:
+def contains(x: Context, node: ast.Binary) -> ir.Expr | None:
     """`k in m`, `k in index`, `x in bloom`."""
     found = owner(x, node.right)
     if found is None:
         return None
     scope, name = found
-    if not _usable(x, node.span, name):
+    if not may_use_state(x, node.span, name):
         return x.wrong(node.span)
     if name in scope.indexes:
         map_name, decl = scope.indexes[name]
@@ -274,16 +262,14 @@ def _estimates(decl: ir.AnyState) -> bool:
     return isinstance(decl, ir.KindDecl) and any(m.name == "estimate" for m in STATE_KINDS[decl.kind].methods)
 
 
-def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
+def method(x: Context, node: ast.Call) -> ir.Expr | None:
     """`state.method(…)`; None if the callee is no state or bucket."""
     assert isinstance(node.callee, ast.Member)
     name = node.callee.name.text
     decl = state_of(x, node.callee.base)
     if isinstance(decl, ir.KindDecl):
-        return _kind_method(x, decl, node)
+        return kind_method(x, decl, node)
     if isinstance(decl, ir.MapDecl) and decl.value is None and name == "add":
-        from polysome.semantics.calls import arity
-
         if not arity(x, f"{decl.name}.add", len(node.args), ("key",), node.span):
             return x.wrong(node.span)
         key = x.expr(node.args[0].value, decl.key)
@@ -298,7 +284,7 @@ def method(x: Expressions, node: ast.Call) -> ir.Expr | None:
         if found is not None:
             where, type = found
             if isinstance(type, t.Bucket):
-                return _bucket(x, node, where, type, name == "take")
+                return bucket_op(x, node, where, type, name == "take")
             if type == t.WRONG:
                 return x.wrong(node.span)
     if decl is not None and not isinstance(decl, ir.ScalarDecl):
@@ -329,7 +315,7 @@ def term(text: str, decl: ir.KindDecl) -> t.Type:
     return {"u64": t.U64, "bool": t.BOOL, "bytes": t.BYTES, "duration": t.DURATION, "count": t.U64}[text]
 
 
-def _kind_method(x: Expressions, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
+def kind_method(x: Context, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
     assert isinstance(node.callee, ast.Member)
     name = node.callee.name.text
     methods = {m.name: m for m in STATE_KINDS[decl.kind].methods}
@@ -343,14 +329,14 @@ def _kind_method(x: Expressions, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
             mend=hints.mend_method(name, decl, methods),
         )
         return x.wrong(node.span)
-    if not _usable(x, node.span, decl.name) or (found.writes and not may_write(x, node.span, f"{decl.name}.{name}")):
+    if not may_use_state(x, node.span, decl.name) or (
+        found.writes and not may_write(x, node.span, f"{decl.name}.{name}")
+    ):
         return x.wrong(node.span)
     terms = found.params
-    from polysome.semantics.calls import arity, plain
-
     shown = tuple("key" if p in STATE_KINDS[decl.kind].params else p for p in terms)
     full = f"{decl.name}.{name}"
-    if not plain(x, full, node.args) or not arity(
+    if not values_alone(x, full, node.args) or not arity(
         x, full, len(node.args), shown, node.span, optional=found.optional_params
     ):
         return x.wrong(node.span)
@@ -360,24 +346,10 @@ def _kind_method(x: Expressions, decl: ir.KindDecl, node: ast.Call) -> ir.Expr:
     return ir.MethodCall(node.span, result, decl.name, name, tuple(args))
 
 
-def may_write(x: Expressions, span: Span, what: str) -> bool:
-    """E0505 where state may only be read."""
-    if "write" in x.allowed:
-        return True
-    x.report.add(
-        "E0505",
-        f"`{what}` changes state, which cannot happen here",
-        span,
-        why="Only handlers and actions change state.",
-        mend="Move it into a handler.",
-    )
-    return False
-
-
 # ---------------------------------------------------------------- places and token buckets
 
 
-def place(x: Expressions, node: ast.Expr) -> tuple[ir.Place, t.Type] | None:
+def place(x: Context, node: ast.Expr) -> tuple[ir.Place, t.Type] | None:
     """A writable place in state: a scalar, `array[i]`, `map[k]`, then members; None if it is none."""
     if isinstance(node, ast.Member):
         inner = place(x, node.base)
@@ -396,17 +368,13 @@ def place(x: Expressions, node: ast.Expr) -> tuple[ir.Place, t.Type] | None:
     if isinstance(node, ast.Index):
         decl = state_of(x, node.base)
         if isinstance(decl, ir.ArrayDecl):
-            from polysome.semantics.names import _index_value
-
-            return ir.Place(node.span, decl.name, "array", _index_value(x, node.index), ()), decl.item
+            return ir.Place(node.span, decl.name, "array", x.integer(node.index), ()), decl.item
         if isinstance(decl, ir.MapDecl) and decl.value is not None:
             return ir.Place(node.span, decl.name, "map", x.expr(node.index, decl.key), ()), decl.value
     return None
 
 
-def _bucket(x: Expressions, node: ast.Call, where: ir.Place, type: t.Bucket, take: bool) -> ir.Expr:
-    from polysome.semantics.calls import arity
-
+def bucket_op(x: Context, node: ast.Call, where: ir.Place, type: t.Bucket, take: bool) -> ir.Expr:
     named = {a.name.text: a for a in node.args if a.name is not None}
     plain = [a for a in node.args if a.name is None]
     name = "take" if take else "has"
@@ -429,7 +397,7 @@ def _bucket(x: Expressions, node: ast.Call, where: ir.Place, type: t.Bucket, tak
             mend=f"Write `{name}(n, rate: …, burst: …)`.",
         )
         return x.wrong(node.span)
-    if not _usable(x, node.span, where.state) or (take and not may_write(x, node.span, "take")):
+    if not may_use_state(x, node.span, where.state) or (take and not may_write(x, node.span, "take")):
         return x.wrong(node.span)
     amount = x.expr(plain[0].value, t.U64 if rate.type == t.PACKETRATE else t.BYTES)
     return ir.BucketOp(node.span, t.BOOL, where, take, amount, rate, burst)

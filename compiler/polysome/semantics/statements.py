@@ -11,10 +11,16 @@ from dataclasses import dataclass
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.semantics import assignments, calls, hints, names, packet_statements, state_access
-from polysome.semantics.expressions import Expressions, Shared, without_width
+from polysome.kinds.state import STATE_KINDS
+from polysome.semantics import assignments, calls, hints, packet_statements, state_access
+from polysome.semantics.allowed import may
+from polysome.semantics.arguments import arity, values_alone
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
+from polysome.semantics.header_names import first_name
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.state_access import LookupTarget
+from polysome.semantics.typed import without_width
 from polysome.syntax import ast
 from polysome.syntax.spans import Span
 
@@ -105,7 +111,7 @@ class Statements(Expressions):
         """Statements that compute the value into the target's slot."""
         if isinstance(node, ast.IfExpr):
             return self._if(node, into)
-        value = self._expr(node, into.type)
+        value = self.typed(node, into.type)
         if isinstance(into.type, (t.Ref, t.FromPool)) and (value.type == t.LITERAL or value.type == _inside(into.type)):
             into.type = _inside(into.type)  # the lookup's row or owned value is then read
             value = self.coerce(value, into.type)
@@ -123,7 +129,7 @@ class Statements(Expressions):
             case ast.Let():
                 return self._let(node)
             case ast.Assign():
-                return assignments.assign(self, node)
+                return self._assign(node), False
             case ast.ExprStatement():
                 return self._expression(node)
             case ast.IfExpr():
@@ -140,9 +146,22 @@ class Statements(Expressions):
                 return packet_statements.emit(self, node), False
             case _:
                 if not self.packet:
-                    names._may(self, "packet", node.span, type(node).__name__.lower())
+                    may(self, "packet", node.span, type(node).__name__.lower())
                     return [], False
                 return packet_statements.edit(self, node), False
+
+    def _assign(self, node: ast.Assign) -> list[ir.Statement]:
+        """`target op= value`, the value possibly a lookup with `else`."""
+        lookup = state_access.lookup(self, node.value) if node.op == "=" else None
+        if lookup is None:
+            before = len(self.report.errors)
+            stored = assignments.store(self, node, node.value)
+            if node.orelse is not None and len(self.report.errors) == before:
+                self.else_without_lookup(node.value.span, node.orelse.span)
+            return stored
+        body, into = self.lookup_into(node.span, "value", node.value.span, lookup, node.orelse)
+        found = ir.Local(node.value.span, into.type or t.WRONG, into.slot, into.name)
+        return body + assignments.store(self, node, found)
 
     def verdict(self, node: ast.Send | ast.Bounce | ast.Drop) -> list[ir.Statement]:
         """A verdict; E0602 where there is no packet to judge."""
@@ -156,7 +175,7 @@ class Statements(Expressions):
             )
         match node:
             case ast.Send(span, target):
-                value = self._expr(target, t.PORT)
+                value = self.typed(target, t.PORT)
                 if isinstance(value.type, t.SetOf):
                     value = self.coerce(value, t.PORT_SET)
                 else:
@@ -292,7 +311,7 @@ class Statements(Expressions):
                         why="`require` ends the handler unless its condition holds.",
                         mend='Write for example `else drop "…"`.',
                     )
-                    self._expr(value, None)
+                    self.typed(value, None)
                     return [], True
                 return self.value_into(value, into)
             case _:
@@ -431,8 +450,6 @@ class Statements(Expressions):
 
     def _iterable(self, node: ast.For) -> tuple[str | None, ir.Expr | None, tuple[t.Type, ...]]:
         """What is iterated: state or table, and the types of the names."""
-        from polysome.kinds.state import STATE_KINDS
-
         decl = state_access.state_of(self, node.domain)
         types: tuple[t.Type, ...] = ()
         table: ir.Expr | None = None
@@ -491,7 +508,7 @@ class Statements(Expressions):
         return []
 
     def _mend_remove(self, target: ast.Expr) -> str:
-        root = names.root(target) or ""
+        root = first_name(target) or ""
         item = calls.config_item(self, root)
         return "Write `remove m[k];`." if item is None else hints.mend_config(root, item.type)
 
@@ -501,10 +518,10 @@ class Statements(Expressions):
             if found is not None:
                 scope, decl = found
                 return self._inline(node.value, scope, decl)
-            value = self._expr(node.value, None)
+            value = self.typed(node.value, None)
             if isinstance(value, (ir.MethodCall, ir.BucketOp)) or value.type == t.WRONG:
                 return [ir.Evaluate(node.span, value)], False
-        elif self._expr(node.value, None).type == t.WRONG:
+        elif self.typed(node.value, None).type == t.WRONG:
             return [], False
         compares = isinstance(node.value, ast.Binary) and node.value.op == "=="
         self.report.add(
@@ -548,7 +565,7 @@ class Statements(Expressions):
             )
             return [], False
         shown = [p.name.text for p in decl.params]
-        if not calls.plain(self, decl.name.text, node.args) or not calls.arity(
+        if not values_alone(self, decl.name.text, node.args) or not arity(
             self, decl.name.text, len(node.args), shown, node.span, decl.name.span
         ):
             return [], False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from polysome.semantics.expressions import Expressions, Shared
+from polysome.semantics.context import Shared
+from polysome.semantics.expressions import Expressions
 from polysome.semantics.functions import function
 from polysome.semantics.modules import Module
 from polysome.semantics.scope import NfScope
@@ -21,7 +22,7 @@ def check_unused(shared: Shared, module: Module, scopes: list[tuple[NfScope, ast
                 case ast.StructDecl() | ast.EnumDecl() if scope.names.types.get(item.name.text) is item:
                     x.types.named(item.name.text)
                 case ast.ConstDecl() if scope.names.values.get(item.name.text) is item:
-                    x._expr(ast.Name(item.name.span, item.name.text), None)
+                    x.typed(ast.Name(item.name.span, item.name.text), None)
                 case ast.FnDecl() if scope.names.values.get(item.name.text) is item:
                     function(x, item, item.name.span)
                 case ast.ActionDecl() if scope.actions.get(item.name.text) is item:

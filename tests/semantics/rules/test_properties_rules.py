@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
+from polysome.semantics.property_builtins import FUNCTIONS
+from polysome.semantics.property_usage import USAGE
 from rules.harness import errors, program, run
 from rules.packets import ethernet, ipv4, udp
 
@@ -342,3 +344,7 @@ def test_L12_14_its_units() -> None:
     traffic = {"new 3M;": "E0705", "rate 5;": "E0301", "speed 1Gbps;": "E0510", "new 3 per minute;": "E0705"}
     for clause, code in traffic.items():
         assert errors(NF.replace("TEXT", f"traffic {{ {clause} }}")) == [code]
+
+
+def test_each_function_of_properties_says_how_it_is_written() -> None:
+    assert set(FUNCTIONS) == set(USAGE)

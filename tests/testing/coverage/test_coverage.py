@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from polysome.testing.coverage import Coverage, campaign, measure
-from polysome.testing.coverage.search import Search
+from polysome.testing.coverage import Coverage, as_json, campaign, measure, report
+from polysome.testing.coverage.searched import Search
 from polysome.testing.spec import Spec, load
 from polysome.testing.trace import Arrival, Trace
 
@@ -37,9 +37,11 @@ def spec(tmp_path: Path, inside: str, before: str = "") -> Spec:
 def solved(spec: Spec, seconds: float = SECONDS) -> Coverage:
     """What z3 alone finds and proves, without random traffic; every trace of the corpus is run again to see it."""
     pytest.importorskip("z3")
+    from polysome.testing.coverage.symbolic.chains import Chains
+
     search = Search(spec, time.monotonic() + seconds)
     search.prove()
-    search.solve()
+    Chains(search).follow()
     found = search.coverage()
     assert {o.number for o in measure(spec, found.corpus).reached} <= {o.number for o in found.reached}
     return found
@@ -82,14 +84,14 @@ def test_counts_outcomes_and_lines(tmp_path: Path) -> None:
         ("if", "false"): 0,
     }
     assert not found.complete and missing(found) == ["require fails", "if false"]
-    text = found.text()
+    text = report(found)
     assert marks(text) == {
         'require ipv4 else drop "not IP";': "~",
         "if udp { send b; }": "~",
         "send a;": "-",
     }
     assert "reached 3 of 5 branch outcomes; 2 not reached" in text
-    assert found.to_json()["reached"] == 3
+    assert as_json(found)["reached"] == 3
 
 
 def test_copies_of_an_action_are_one_point(tmp_path: Path) -> None:
@@ -223,9 +225,9 @@ def test_proves(tmp_path: Path, body: str, expected: list[str]) -> None:
     assert dead(found) == expected
     assert missing(found) == ([] if expected else ["if true"])
     if "dear" in body:
-        assert any("unreachable, it is constant with these params" in line for line in found.text())
+        assert any("unreachable, it is constant with these params" in line for line in report(found))
     if not expected:
-        assert any("not reached (not proved unreachable)" in line for line in found.text())
+        assert any("not reached (not proved unreachable)" in line for line in report(found))
 
 
 def test_a_line_that_none_reaches(tmp_path: Path) -> None:
@@ -239,7 +241,7 @@ def test_a_line_that_none_reaches(tmp_path: Path) -> None:
     send a;
   }""".replace("> 255", "< 0"),
     )
-    text = solved(tiny).text()
+    text = report(solved(tiny))
     assert marks(text) == {"send b;": "x", "send a;": "+"}
     assert any(line.startswith("reached 3 of 4 branch outcomes; 1 is unreachable") for line in text)
 
@@ -267,7 +269,7 @@ def test_without_z3_nothing_is_said_to_be_unreachable(tmp_path: Path, monkeypatc
     found = campaign(tiny, seconds=0.2, seed=1)
     assert (dead(found), found.proved, found.corpus) == ([], False, (both,))
     assert missing(found) == ["if true", "condition true"]
-    assert any("pip install 'polysome[symbolic]'" in line for line in found.text())
+    assert any("pip install 'polysome[symbolic]'" in line for line in report(found))
 
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

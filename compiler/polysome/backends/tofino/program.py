@@ -20,6 +20,7 @@ from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_S
 from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, enclosed
 from polysome.plan.way import Way
+from polysome.resources import folder
 
 INGRESS_EVENTS = (
     *("unknown", "own_address", "foreign_answer", "no_queue_pair", "cut", "unknown_station", "no_port"),
@@ -166,8 +167,6 @@ def _in_wire_order(ways: tuple[Way, ...]) -> tuple[int, ...]:
 
 @cache
 def _environment() -> Environment:
-    from polysome.resources import folder
-
     return Environment(
         loader=FileSystemLoader(folder("targets") / "tofino"),
         undefined=StrictUndefined,

@@ -2,5 +2,6 @@
 
 from polysome.testing.coverage.coverage import Coverage, measure
 from polysome.testing.coverage.search import campaign
+from polysome.testing.coverage.text import as_json, report
 
-__all__ = ["Coverage", "campaign", "measure"]
+__all__ = ["Coverage", "as_json", "campaign", "measure", "report"]

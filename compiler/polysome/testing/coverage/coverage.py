@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
@@ -51,18 +50,6 @@ class Coverage:
     def complete(self) -> bool:
         """Was every outcome reached, but for those that are proved unreachable?"""
         return not self.missing
-
-    def text(self) -> list[str]:
-        """The report for a terminal, line by line."""
-        from polysome.testing.coverage.text import report
-
-        return report(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """The same for programs: totals, and every point with its outcomes."""
-        from polysome.testing.coverage.text import as_json
-
-        return as_json(self)
 
 
 def measure(spec: Spec, traces: Iterable[Trace]) -> Coverage:

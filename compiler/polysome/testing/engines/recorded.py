@@ -102,8 +102,9 @@ class RecordedMap(FlowMap):
 
     def changed_rows(self) -> None:
         """The config changed: entries whose row is gone read as absent, others may have another value."""
-        for entry in self._entries.values():
-            self._version(entry, self._reads(entry))
+        if self._alive is not None:
+            for entry in self._entries.values():
+                self._version(entry, self._reads(entry))
 
     def _said(self, op: str, args: tuple[Any, ...], result: Any) -> Any:
         self.journal.operation(self.name, op, args, result)
@@ -348,8 +349,7 @@ class RecordedStates(States):
         super().reload()
         for m in self.maps:
             assert isinstance(m, RecordedMap)
-            if m._alive is not None:
-                m.changed_rows()
+            m.changed_rows()
 
     def _bucket_has(self, state: str, key: Any, path: tuple[int, ...], *rest: Any) -> bool:
         found = super()._bucket_has(state, key, path, *rest)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.testing.judge.conditions import alternatives, conjuncts
+from polysome.testing.judge.functions import INDENT, Functions
 from polysome.testing.judge.joins import HASHABLE, Bound, Join, Orders, Planner
 from polysome.testing.judge.operators import Code
 
-if TYPE_CHECKING:
-    from polysome.testing.judge.expressions import PropertyCode
-
-INDENT = "    "
 VALUES = "values"
 Emit = Callable[[str | None], list[str]]  # lines for a found element; None: for `b.items[i:j]` as a whole
 
@@ -48,9 +44,9 @@ class Access:
 
 
 class Loops:
-    """Writes functions for one PropertyCode."""
+    """Writes functions for one property."""
 
-    def __init__(self, code: PropertyCode) -> None:
+    def __init__(self, code: Functions) -> None:
         self.c = code
 
     # ------------------------------------------------------------ quantifiers and aggregates

@@ -6,14 +6,11 @@ import dataclasses
 import itertools
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from polysome.ir import program as ir
+from polysome.testing.coverage.searched import Search
 from polysome.testing.coverage.symbolic.solve import Moment, Way, patience, solutions, ways
 from polysome.testing.trace import Arrival, Trace
-
-if TYPE_CHECKING:
-    from polysome.testing.coverage.search import Search
 
 REPEATS = (1, 3, 9, 199)  # times that a last packet comes again
 EVENTS = (1, 2)  # things due that pass before the next packet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polysome import smt
 from polysome.ir import program as ir
@@ -12,7 +12,7 @@ from polysome.ir import types as t
 from polysome.ir.fold import zero
 from polysome.ir.value_places import owns
 from polysome.kinds.state.token_bucket import FULL, SCALE
-from polysome.symbolic.expressions import WIDE, Expressions
+from polysome.symbolic.expressions import WIDE, Expressions, PacketTerms
 from polysome.symbolic.terms import resized, width
 from polysome.symbolic.values import (
     FALSE,
@@ -32,10 +32,7 @@ from polysome.symbolic.values import (
     neg,
 )
 from polysome.testing.coverage.points import Points, operands
-
-if TYPE_CHECKING:
-    from polysome.testing.coverage.symbolic.packet import AnyPacket
-    from polysome.testing.coverage.symbolic.world import World
+from polysome.testing.coverage.symbolic.world import World
 
 
 class Evaluator(Expressions):
@@ -45,9 +42,7 @@ class Evaluator(Expressions):
     statement ends the handler; `reached[n]` all conditions under which outcome n happens.
     """
 
-    packet: AnyPacket
-
-    def __init__(self, program: ir.Program, points: Points, packet: AnyPacket, world: World) -> None:
+    def __init__(self, program: ir.Program, points: Points, packet: PacketTerms, world: World) -> None:
         super().__init__(program, packet)
         self.points, self.world = points, world
         self.guard: Term = TRUE

@@ -26,6 +26,7 @@ from polysome.symbolic.values import (
     neg,
 )
 from polysome.testing.coverage.symbolic.evaluate import Evaluator
+from polysome.testing.coverage.symbolic.packet import AnyPacket
 
 UNROLLED = 64  # rounds of a loop that are executed one by one
 
@@ -36,6 +37,7 @@ class Executor(Evaluator):
     `place` tells the statement that is executed from its copies, where actions are inlined; `sent`: when a packet is.
     """
 
+    packet: AnyPacket
     place = 0
     sent: list[Term]
 

@@ -62,7 +62,7 @@ def ways(program: ir.Program, moment: Moment, taken: set[Way]) -> Iterator[Trace
 def patience(program: ir.Program, trace: Trace) -> int | None:
     """How long (ns) a packet behind the trace can wait so that nothing is due before it; None if nothing ever is."""
     machine, _ = _replayed(program, Moment(trace))
-    due = machine._next_event(machine.clock.now + DAY)[0]
+    due = machine.next_event(machine.clock.now + DAY)[0]
     return None if due is None else max(0, due - machine.clock.now - 1)
 
 
@@ -89,7 +89,7 @@ class _Last:
         machine, values = _replayed(program, moment)
         self.times = [smt.BitVec(f"now{k}", 64) for k in range(moment.packets)]
         self.earliest = max(machine.clock.now, 0 if moment.trace is not None else START)
-        due = machine._next_event(self.earliest + DAY)[0]
+        due = machine.next_event(self.earliest + DAY)[0]
         self.latest = self.earliest + DAY if due is None else due - 1
         self.possible = self.latest >= self.earliest
         if not self.possible:
@@ -244,7 +244,7 @@ def _replayed(program: ir.Program, moment: Moment) -> tuple[Machine, Mapping[str
     for arrival in trace.arrivals:
         machine.arrive(arrival.port, arrival.time, arrival.data)
     for _ in range(moment.events):
-        due = machine._next_event(machine.clock.now + DAY)[0]
+        due = machine.next_event(machine.clock.now + DAY)[0]
         if due is not None:
             machine.advance(due)
     values = dict(trace.config)
