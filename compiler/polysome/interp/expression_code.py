@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from polysome.ir import operators
 from polysome.ir import program as ir
 from polysome.ir import types as t
-
-_PYTHON = {"==": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
 class ExpressionCode:
@@ -62,19 +61,19 @@ class ExpressionCode:
             case ir.Unary(op="not", operand=x):
                 return f"(not {self.code(x)})"
             case ir.Unary(operand=x):
-                return f"({self.code(x)} ^ {self._mask(e.type)})"
+                return operators.inverted_text(e, self.code(x))
             case ir.Binary():
                 return self._binary(e)
             case ir.Choose(condition=c, then=a, orelse=b):
                 return f"({self.code(a)} if {self.code(c)} else {self.code(b)})"
             case ir.LetIn(slot=slot, value=v, body=b):
                 return f"((s{slot} := {self.code(v)}), {self.code(b)})[1]"
-            case ir.Cast():
-                return self._cast(e)
-            case ir.BitSlice(value=v, high=h, low=low):
-                return f"(({self.code(v)} >> {low}) & {(1 << (h - low + 1)) - 1})"
+            case ir.Cast(value=v):
+                return operators.cast_text(e, self.code(v))
+            case ir.BitSlice(value=v):
+                return operators.slice_text(e, self.code(v))
             case ir.Concat(left=a, right=b):
-                return f"(({self.code(a)} << {t.width(b.type)}) | {self.code(b)})"
+                return operators.concat_text(e, self.code(a), self.code(b))
             case ir.Make(items=items):
                 inner = "(" + "".join(self.code(i) + ", " for i in items) + ")"
                 return f"frozenset({inner})" if isinstance(e.type, t.SetOf) else inner
@@ -82,8 +81,8 @@ class ExpressionCode:
                 return f"{self.code(v)}[{i}]"
             case ir.Deref(value=v):
                 return f"{self.code(v)}.value"
-            case ir.MinMax(op=op, left=a, right=b):
-                return f"{op}({self.code(a)}, {self.code(b)})"
+            case ir.MinMax(left=a, right=b):
+                return operators.minmax_text(e, self.code(a), self.code(b))
             case _:
                 return self._rare(e)
 
@@ -115,7 +114,7 @@ class ExpressionCode:
             case ir.ListIndex(table=table, index=i):
                 return f"{self._index_function(table)}({self.code(table)}, {self.code(i)}, {self.place(e)})"
             case ir.Length(table=table):
-                return self._reduced(f"len({self.code(table)})", e.type)
+                return operators.reduced_text(f"len({self.code(table)})", e.type)
             case ir.FnCall(fn=fn, args=args):
                 return f"fn_{fn}({', '.join(self.code(a) for a in args)})"
             case _:
@@ -134,7 +133,7 @@ class ExpressionCode:
                     return f"STATE[{s!r}].contains({self.code(k)})"
                 return f"({self.code(k)} in STATE[{s!r}])"
             case ir.StateLen(state=s):
-                return self._reduced(self._state_len(self.program.state[s]), e.type)
+                return operators.reduced_text(self._state_len(self.program.state[s]), e.type)
             case ir.MethodCall(state=s, method=m, args=args):
                 if isinstance(self.program.state[s], ir.MapDecl):
                     return f"at(STATE[{s!r}].put, {self.code(args[0])}, {self.place(e)}, None)"
@@ -191,37 +190,17 @@ class ExpressionCode:
 
     # ------------------------------------------------------------ arithmetic
 
-    def _mask(self, type: t.Type) -> int:
-        width = t.width(type)
-        assert width is not None, type
-        return (1 << width) - 1
-
-    def _reduced(self, code: str, type: t.Type) -> str:
-        return code if isinstance(type, t.Literal) or t.width(type) == 64 else f"({code} & {self._mask(type)})"
-
     def _binary(self, e: ir.Binary) -> str:
         if isinstance(e.left, ir.Ratio) or isinstance(e.right, ir.Ratio):
             return self._ratio(e)
         a, b, op = self.code(e.left), self.code(e.right), e.op
         if op in ("and", "or"):
             return f"({a} {op} {b})"
-        if op in _PYTHON:
-            return f"({a} {op} {b})"
-        if isinstance(e.type, t.SetOf):
-            return f"({a} {'|' if op == '+' else '-'} {b})"
-        match op:
-            case "+" | "-" | "*":
-                return f"(({a} {op} {b}) & {self._mask(e.type)})"
-            case "/" | "%":
-                if isinstance(e.right, ir.Const) and e.right.value:
-                    return f"({a} {'//' if op == '/' else '%'} {b})"
-                return f"{'divide' if op == '/' else 'modulo'}({a}, {b}, {self.place(e)})"
-            case "<<":
-                return f"((({a}) << min({b}, {t.width(e.type)})) & {self._mask(e.type)})"
-            case ">>":
-                return f"(({a}) >> min({b}, {t.width(e.type)}))"
-            case _:
-                return f"({a} {op} {b})"
+        if op in operators.COMPARISONS:
+            return operators.comparison_text(op, a, b)
+        if op in operators.DIVISIONS and not (isinstance(e.right, ir.Const) and e.right.value):
+            return f"{'divide' if op == '/' else 'modulo'}({a}, {b}, {self.place(e)})"
+        return operators.arithmetic_text(e, a, b)
 
     def _ratio(self, e: ir.Binary) -> str:
         """amount / duration against a rate: as fractions, so exactly."""
@@ -233,15 +212,6 @@ class ExpressionCode:
             else:
                 sides.append(self.code(side))
         return f"({sides[0]} {e.op} {sides[1]})"
-
-    def _cast(self, e: ir.Cast) -> str:
-        value = self.code(e.value)
-        if e.mapped:
-            return f"({value} | 0xffff00000000)"
-        have, want = t.width(e.value.type), t.width(e.type)
-        if isinstance(e.value.type, t.Bool):
-            return f"int({value})"
-        return value if have is not None and want is not None and have <= want else f"({value} & {self._mask(e.type)})"
 
     def _index_function(self, table: ir.Expr) -> str:
         return "maglev_row" if isinstance(table.type, t.Table) else "list_row"

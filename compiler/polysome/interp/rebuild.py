@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from polysome.interp.checksum import updated, whole, word_sum
 from polysome.interp.packet import Packet, read_bits, write_bits
 from polysome.ir import program as ir
-from polysome.ir.fold import arithmetic
+from polysome.ir.operators import arithmetic
 
 
 @dataclass(eq=False)

@@ -1,11 +1,15 @@
-"""Constant folding, and integer arithmetic as the language defines it."""
+"""Values of expressions, where they can be found without running the program."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.operators import bits, operated
+
+Read = Callable[[ir.Expr], Any]  # the value of a leaf; raises NotConstant for what it does not know
 
 
 class NotConstant(Exception):
@@ -16,96 +20,67 @@ class Undefined(Exception):
     """Division by zero, or an index past the end: ends a handler at run time, is an error in a constant."""
 
 
-def arithmetic(op: str, a: int, b: int, width: int) -> int:
-    """`a op b` modulo 2^width (LANGUAGE.md L3.4, L3.6); raises Undefined for a division by zero."""
-    mask = (1 << width) - 1
-    match op:
-        case "+":
-            return (a + b) & mask
-        case "-":
-            return (a - b) & mask
-        case "*":
-            return (a * b) & mask
-        case "/" | "%":
-            if b == 0:
-                raise Undefined("division by zero")
-            return a // b if op == "/" else a % b
-        case "&":
-            return a & b
-        case "|":
-            return a | b
-        case "^":
-            return a ^ b
-        case "<<":
-            return (a << b) & mask if b < width else 0
-        case ">>":
-            return a >> b if b < width else 0
-    raise NotConstant(op)
-
-
-def compare(op: str, a: Any, b: Any) -> bool:
-    """`a op b` for values of one type."""
-    match op:
-        case "==":
-            return bool(a == b)
-        case "!=":
-            return bool(a != b)
-        case "<":
-            return bool(a < b)
-        case "<=":
-            return bool(a <= b)
-        case ">":
-            return bool(a > b)
-        case _:
-            return bool(a >= b)
-
-
-def mapped(address: int) -> int:
-    """The IPv4-mapped IPv6 address ::ffff:a.b.c.d."""
-    return 0xFFFF_0000_0000 | address
-
-
 def fold(e: ir.Expr) -> Any:
     """The value of a constant expression; raises NotConstant or Undefined."""
+    return evaluate(e, _unknown, {})
+
+
+def constant(e: ir.Expr, fns: Mapping[str, ir.Fn]) -> Any:
+    """The value of a constant expression that may call functions, None if it is none."""
+    try:
+        return evaluate(e, _unknown, fns)
+    except (NotConstant, Undefined):
+        return None
+
+
+def evaluate(e: ir.Expr, read: Read, fns: Mapping[str, ir.Fn], local: Mapping[int, Any] | None = None) -> Any:
+    """The value of `e`, of whose leaves `read` knows some; NotConstant, or Undefined if it has none."""
+    known = local or {}
+
+    def value(e: ir.Expr) -> Any:
+        return evaluate(e, read, fns, known)
+
     match e:
         case ir.Const():
             return e.value
+        case ir.Local() if e.slot in known:
+            return known[e.slot]
         case ir.Unary(op="not"):
-            return not fold(e.operand)
-        case ir.Unary():
-            return ~fold(e.operand) & ((1 << _width(e.type)) - 1)
+            return not value(e.operand)
+        case ir.Unary(operand=a) | ir.Cast(value=a) | ir.BitSlice(value=a):
+            return operated(e, value(a))
         case ir.Binary(op="and"):
-            return fold(e.left) and fold(e.right)
+            return value(e.left) and value(e.right)
         case ir.Binary(op="or"):
-            return fold(e.left) or fold(e.right)
-        case ir.Binary() if isinstance(e.type, t.Bool):
-            return compare(e.op, fold(e.left), fold(e.right))
-        case ir.Binary():
-            return arithmetic(e.op, fold(e.left), fold(e.right), _width(e.type))
+            return value(e.left) or value(e.right)
+        case ir.Binary(left=a, right=b) | ir.Concat(left=a, right=b) | ir.MinMax(left=a, right=b):
+            operands = value(a), value(b)
+            try:
+                return operated(e, *operands)
+            except ZeroDivisionError:
+                raise Undefined("division by zero") from None
         case ir.Choose():
-            return fold(e.then) if fold(e.condition) else fold(e.orelse)
-        case ir.Cast():
-            value = int(fold(e.value))
-            return mapped(value) if e.mapped else value & ((1 << _width(e.type)) - 1)
-        case ir.BitSlice():
-            return (fold(e.value) >> e.low) & ((1 << (e.high - e.low + 1)) - 1)
-        case ir.Concat():
-            return fold(e.left) << _width(e.right.type) | fold(e.right)
+            return value(e.then) if value(e.condition) else value(e.orelse)
+        case ir.LetIn():
+            return evaluate(e.body, read, fns, {**known, e.slot: value(e.value)})
         case ir.Make():
-            values = tuple(fold(i) for i in e.items)
-            return frozenset(values) if isinstance(e.type, t.SetOf) else values
+            items = tuple(value(item) for item in e.items)
+            return frozenset(items) if isinstance(e.type, t.SetOf) else items
         case ir.Get():
-            return fold(e.value)[e.index]
-        case ir.MinMax():
-            a, b = fold(e.left), fold(e.right)
-            return min(a, b) if e.op == "min" else max(a, b)
+            return value(e.value)[e.index]
+        case ir.InSet():
+            return value(e.item) in value(e.set)
+        case ir.InPrefix():
+            return value(e.prefix).contains(value(e.address), bits(e.address.type))
+        case ir.FnCall() if e.fn in fns:
+            fn = fns[e.fn]
+            return evaluate(fn.body, read, fns, dict(zip(fn.slots, map(value, e.args), strict=True)))
         case _:
-            raise NotConstant(type(e).__name__)
+            return read(e)
 
 
-def _width(type: t.Type) -> int:
-    found = t.width(type)
-    return 128 if found is None else found
+def _unknown(e: ir.Expr) -> Any:
+    raise NotConstant(type(e).__name__)
 
 
 def zero(type: t.Type) -> Any:

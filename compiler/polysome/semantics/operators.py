@@ -5,12 +5,11 @@ from __future__ import annotations
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.ir.operators import COMPARISONS
 from polysome.semantics import hints, names
 from polysome.semantics.context import Context
 from polysome.semantics.typed import is_zero, plain, retype
 from polysome.syntax import ast
-
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def operate(x: Context, node: ast.Unary | ast.Binary, want: t.Type | None) -> ir.Expr:
@@ -23,11 +22,11 @@ def operate(x: Context, node: ast.Unary | ast.Binary, want: t.Type | None) -> ir
         return _membership(x, node)
     if node.op == "++":
         return _concat(x, node)
-    want_side = None if node.op in _COMPARISONS else want
+    want_side = None if node.op in COMPARISONS else want
     left, right = _sides(x, node, want_side)
     if t.WRONG in (left.type, right.type):
-        return ir.Const(node.span, t.BOOL if node.op in _COMPARISONS else t.WRONG, 0)
-    if node.op in _COMPARISONS:
+        return ir.Const(node.span, t.BOOL if node.op in COMPARISONS else t.WRONG, 0)
+    if node.op in COMPARISONS:
         return _compare(x, node, left, right)
     if node.op in ("<<", ">>"):
         return _shift(x, node, left, right)

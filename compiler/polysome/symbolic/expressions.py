@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.operators import MAPPED
 from polysome.kinds.state.token_bucket import SCALE
 from polysome.symbolic.terms import COMPARE, arithmetic, in_prefix, member, resized, sets, width
 from polysome.symbolic.values import (
@@ -254,5 +255,5 @@ class Expressions:
         if smt.is_bool(value):
             return smt.If(value, bits(1, size), bits(0, size))
         if e.mapped:
-            return resized(value, size) | bits(0xFFFF_0000_0000, size)
+            return resized(value, size) | bits(MAPPED, size)
         return resized(value, size)

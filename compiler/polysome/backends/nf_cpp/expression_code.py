@@ -18,6 +18,7 @@ from polysome.backends.nf_cpp.reads import Leaf, leaf_name
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, number
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.operators import COMPARISONS, MAPPED
 from polysome.ir.reads import children
 from polysome.kinds.values import Prefix
 
@@ -308,7 +309,7 @@ class PlainExpressions:
 
     def _operator(self, e: ir.Binary, a: str, b: str) -> str:
         op, width = e.op, t.width(e.type)
-        if op in ("==", "!=", "<", "<=", ">", ">="):
+        if op in COMPARISONS:
             return f"({a} {op} {b})"
         if isinstance(e.type, t.SetOf):
             return f"({a} | {b})" if op == "+" else f"({a} & ~{self._as_set(e.right, b)})"
@@ -366,7 +367,7 @@ class PlainExpressions:
     def _cast(self, e: ir.Cast) -> str:
         value = self.code(e.value)
         if e.mapped:
-            return f"(u128{{0xffff00000000}} | {value})"
+            return f"(u128{{{MAPPED:#x}}} | {value})"
         have, want = t.width(e.value.type), t.width(e.type)
         if have is not None and want is not None and have <= want:
             return f"static_cast<{cpp(e.type)}>({value})"

@@ -15,10 +15,11 @@ from typing import Any
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
+from polysome.ir.operators import reduced_text
 from polysome.testing.judge import conditions
 from polysome.testing.judge.functions import Functions
 from polysome.testing.judge.loops import Loops
-from polysome.testing.judge.operators import Code, reduced
+from polysome.testing.judge.operators import Code
 from polysome.testing.judge.wire_code import WireCode, fn_may_trap
 
 LIGHT = (ir.Local, ir.Const, pr.Attribute, ir.InPort, ir.Binary, ir.Unary, ir.MinMax, ir.Make, ir.InSet, ir.Get)
@@ -209,13 +210,15 @@ class PropertyCode(Functions):
     def _length(self, state: str, number: str, stamp: str, type: t.Type) -> Code:
         decl = self.program.state[state]
         if not isinstance(decl, ir.PoolDecl):
-            return Code(reduced(f"V.length({stamp}, {state!r})", type), False)
+            return Code(reduced_text(f"V.length({stamp}, {state!r})", type), False)
         if decl.per is None:
-            return Code(reduced(f"V.free({stamp}, {state!r}, None)", type), False)
+            return Code(reduced_text(f"V.free({stamp}, {state!r}, None)", type), False)
         per = self.wire.value(decl.per)
         function = self.function("f", "x", ["p = SEEN_in[x]; d = p.data; o = p.offset", f"return {per.text}"])
         partition = Code(f"{self.memo('Column', function)}[{number}]", per.maybe)
-        return Code(self.defined([partition], lambda n: reduced(f"V.free({stamp}, {state!r}, {n})", type)), per.maybe)
+        return Code(
+            self.defined([partition], lambda n: reduced_text(f"V.free({stamp}, {state!r}, {n})", type)), per.maybe
+        )
 
     def _table(self, e: pr.Lookup, config: str) -> Code:
         """A config table's value for a key."""

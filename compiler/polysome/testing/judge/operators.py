@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from polysome.ir import operators
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.kinds.hashing import encoder
-
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 class Code(NamedTuple):
@@ -76,10 +75,10 @@ class Operators:
             case ir.Unary(op="not", operand=x):
                 return Code(f"(not {self.test(x)})", False)
             case ir.Unary(operand=x):
-                return self.strict([x], lambda a: f"({a} ^ {_mask(e.type)})")
+                return self.strict([x], lambda a: operators.inverted_text(e, a))
             case ir.Binary(op=("and" | "or") as op, left=a, right=b):
                 return Code(f"({self.test(a)} {op} {self.test(b)})", False)
-            case ir.Binary(op=op, left=a, right=b) if op in COMPARISONS:
+            case ir.Binary(op=op, left=a, right=b) if op in operators.COMPARISONS:
                 return Code(self._comparison(op, a, b), False)
             case ir.Binary():
                 return self._arithmetic(e)
@@ -96,11 +95,11 @@ class Operators:
     def _other(self, e: ir.Expr) -> Code:
         match e:
             case ir.Cast():
-                return self.strict([e.value], lambda a: _cast(e, a))
-            case ir.BitSlice(value=v, high=high, low=low):
-                return self.strict([v], lambda a: f"(({a} >> {low}) & {(1 << (high - low + 1)) - 1})")
+                return self.strict([e.value], lambda a: operators.cast_text(e, a))
+            case ir.BitSlice(value=v):
+                return self.strict([v], lambda a: operators.slice_text(e, a))
             case ir.Concat(left=a, right=b):
-                return self.strict([a, b], lambda x, y: f"(({x} << {t.width(b.type)}) | {y})")
+                return self.strict([a, b], lambda x, y: operators.concat_text(e, x, y))
             case ir.Make(items=items) if isinstance(e.type, t.SetOf) and all(isinstance(i, ir.Const) for i in items):
                 return Code(self.constant(frozenset(i.value for i in items if isinstance(i, ir.Const))), False)
             case ir.Make(items=items) if isinstance(e.type, t.SetOf):
@@ -109,8 +108,8 @@ class Operators:
                 return self.strict(list(items), lambda *a: f"({''.join(x + ', ' for x in a)})")
             case ir.Get(value=v, index=i):
                 return self.strict([v], lambda a: f"{a}[{i}]")
-            case ir.MinMax(op=op, left=a, right=b):
-                return self.strict([a, b], lambda x, y: f"{op}({x}, {y})")
+            case ir.MinMax(left=a, right=b):
+                return self.strict([a, b], lambda x, y: operators.minmax_text(e, x, y))
             case ir.Hash(args=args):
                 encode = self.constant(encoder(t.Tuple(tuple(a.type for a in args))))
                 return self.strict(list(args), lambda *a: f"hash64({encode}(({''.join(x + ', ' for x in a)})))")
@@ -125,7 +124,7 @@ class Operators:
                 function = "maglev" if isinstance(table.type, t.Table) else "row"
                 return self.strict([table, i], lambda a, b: f"{function}({a}, {b})", maybe=True)
             case ir.Length(table=table):
-                return self.strict([table], lambda a: reduced(f"len({a})", e.type))
+                return self.strict([table], lambda a: operators.reduced_text(f"len({a})", e.type))
             case _:
                 raise AssertionError(f"no code for {type(e).__name__}")
 
@@ -141,8 +140,8 @@ class Operators:
             name = self.temporary()
             return f"(({name} := {a.text}) is not None and {name} == {b.text})"
         if op == "==":
-            return f"({a.text} == {b.text})"
-        return self.defined([a, b], lambda x, y: f"({x} {op} {y})", "False")
+            return operators.comparison_text(op, a.text, b.text)
+        return self.defined([a, b], lambda x, y: operators.comparison_text(op, x, y), "False")
 
     def _ratio(self, op: str, left: ir.Expr, right: ir.Expr) -> str:
         """amount / duration against a rate, without rounding: both sides times the durations."""
@@ -168,47 +167,16 @@ class Operators:
 
     def _arithmetic(self, e: ir.Binary) -> Code:
         op, a, b = e.op, e.left, e.right
-        if isinstance(e.type, t.SetOf):
-            return self.strict([a, b], lambda x, y: f"({x} {'|' if op == '+' else '-'} {y})")
-        match op:
-            case "+" | "-" | "*":
-                return self.strict([a, b], lambda x, y: f"(({x} {op} {y}) & {_mask(e.type)})")
-            case "/" | "%":
-                python = "//" if op == "/" else "%"
-                if isinstance(b, ir.Const) and b.value:
-                    return self.strict([a, b], lambda x, y: f"({x} {python} {y})")
-                codes = [self.value(a), self.value(b)]
-                divisor = self.temporary()
-                return Code(
-                    self.defined(codes, lambda x, y: f"({x} {python} {divisor} if ({divisor} := {y}) else None)"), True
-                )
-            case "<<":
-                width = t.width(e.type)
-                return self.strict([a, b], lambda x, y: f"(({x} << min({y}, {width})) & {_mask(e.type)})")
-            case ">>":
-                return self.strict([a, b], lambda x, y: f"({x} >> min({y}, {t.width(e.type)}))")
-            case _:
-                return self.strict([a, b], lambda x, y: f"({x} {op} {y})")
+        if op not in operators.DIVISIONS or (isinstance(b, ir.Const) and b.value):
+            return self.strict([a, b], lambda x, y: operators.arithmetic_text(e, x, y))
+        codes, divisor = [self.value(a), self.value(b)], self.temporary()
 
+        def divided(x: str, y: str) -> str:
+            return f"({operators.arithmetic_text(e, x, divisor)} if ({divisor} := {y}) else None)"
 
-def _mask(type: t.Type) -> int:
-    return (1 << (t.width(type) or 128)) - 1
-
-
-def reduced(text: str, type: t.Type) -> str:
-    """A length in the width of its type."""
-    return text if isinstance(type, t.Literal) or t.width(type) == 64 else f"({text} & {_mask(type)})"
+        return Code(self.defined(codes, divided), True)
 
 
 def _scale(e: ir.Expr) -> int:
     """Bits per byte, and ns per second."""
     return 8 * 10**9 if isinstance(e.type, t.Ratio) and e.type.rate == "bitrate" else 10**9
-
-
-def _cast(e: ir.Cast, value: str) -> str:
-    if e.mapped:
-        return f"({value} | 0xffff00000000)"
-    have, want = t.width(e.value.type), t.width(e.type)
-    if isinstance(e.value.type, t.Bool):
-        return f"int({value})"
-    return value if have is not None and want is not None and have <= want else f"({value} & {_mask(e.type)})"

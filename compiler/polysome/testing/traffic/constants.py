@@ -15,13 +15,13 @@ from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.fold import constant
+from polysome.ir.operators import COMPARISONS
 from polysome.ir.walk import walk
 from polysome.kinds.values import Prefix
-from polysome.testing.traffic.evaluate import constant
 
 FieldKey = tuple[str, int]  # header type, number of the field; of a slice of the payload _PAYLOAD, low << 16 | high
 _PAYLOAD = ""
-_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _WHOLE = -1
 _DEEPEST = 12  # definitions followed to find where a value comes from
 
@@ -184,7 +184,7 @@ class _Finder:
                     self._condition(condition, _wish(then, orelse))
                 case ir.Lookup(kind="table", source=source, key=key, absent=absent) if key is not None:
                     self._key(source, key, Wish.WANTED if _drops(absent) else Wish.OPEN)
-                case ir.Binary(op=op) if op in _COMPARISONS:
+                case ir.Binary(op=op) if op in COMPARISONS:
                     self._condition(node, Wish.OPEN)
                 case ir.InSet() | ir.InPrefix():
                     self._condition(node, Wish.OPEN)
@@ -203,7 +203,7 @@ class _Finder:
                 self._condition(right, wish, depth)
             case ir.FnCall(fn=fn) if depth < _DEEPEST:
                 self._condition(self.program.fns[fn].body, wish, depth + 1)
-            case ir.Binary(op=op, left=left, right=right) if op in _COMPARISONS:
+            case ir.Binary(op=op, left=left, right=right) if op in COMPARISONS:
                 meant = wish if op == "==" else _against(wish) if op == "!=" else Wish.OPEN
                 self._meet(left, right, meant)
                 self._meet(right, left, meant)

@@ -9,9 +9,8 @@ from itertools import product
 
 from polysome.analysis.relevance import fields_of
 from polysome.ir import program as ir
-from polysome.ir.fold import NotConstant, Undefined
+from polysome.ir.fold import NotConstant, Undefined, evaluate
 from polysome.ir.walk import walk
-from polysome.testing.traffic.evaluate import evaluate
 from polysome.testing.traffic.invert import edges
 
 _LONGEST = 72  # bytes of options tried

@@ -7,11 +7,9 @@ from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.ir.fold import mapped
+from polysome.ir.fold import constant
+from polysome.ir.operators import COMPARISONS, MAPPED
 from polysome.ir.walk import walk
-from polysome.testing.traffic.evaluate import constant
-
-_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
 def undone(e: ir.Expr, value: int, fns: Mapping[str, ir.Fn]) -> Iterator[tuple[ir.Expr, int]]:
@@ -24,7 +22,7 @@ def undone(e: ir.Expr, value: int, fns: Mapping[str, ir.Fn]) -> Iterator[tuple[i
             yield e, value
         case ir.Cast(value=inner):
             yield from undone(
-                inner, value & 0xFFFF_FFFF if e.mapped and value == mapped(value & 0xFFFF_FFFF) else value, fns
+                inner, value & 0xFFFF_FFFF if e.mapped and value == MAPPED | value & 0xFFFF_FFFF else value, fns
             )
         case ir.BitSlice(value=inner, low=low):
             yield from undone(inner, value << low, fns)
@@ -71,7 +69,7 @@ def _before(op: str, value: int, other: int, left: bool) -> Iterator[int]:
 def edges(condition: Any, fns: Mapping[str, ir.Fn]) -> Iterator[tuple[ir.Expr, int]]:
     """Leaves of the comparisons in a condition, with values at which they hold, and beside them."""
     for node in walk(condition):
-        if isinstance(node, ir.Binary) and node.op in _COMPARISONS:
+        if isinstance(node, ir.Binary) and node.op in COMPARISONS:
             for e, other in ((node.left, node.right), (node.right, node.left)):
                 value = constant(other, fns)
                 if isinstance(value, int):

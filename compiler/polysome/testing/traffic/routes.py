@@ -9,10 +9,9 @@ from itertools import islice, product
 from typing import Any
 
 from polysome.ir import program as ir
-from polysome.ir.fold import NotConstant, Undefined
+from polysome.ir.fold import NotConstant, Undefined, evaluate
 from polysome.ir.walk import walk
 from polysome.testing.traffic.constants import Pool, Wish, constants
-from polysome.testing.traffic.evaluate import evaluate
 from polysome.testing.traffic.headers import shapes
 from polysome.testing.traffic.invert import edges, undone
 
