@@ -126,9 +126,11 @@ def test_a_proof_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     given = ("compile", BALANCER / "load_balancer.nf", "--site", BALANCER / "site.toml", "-o", tmp_path / "bundle")
     assert polysome(*given).exit_code == 0
     assert [path.suffix for path in (tmp_path / "cache").rglob("*.proof")] == [".proof"]
+    from polysome.backends.system import proof
     from polysome.cli import bundling
 
     monkeypatch.setattr(bundling, "results", lambda design: pytest.fail("proved twice"))
+    monkeypatch.setattr(proof, "p4_program", lambda design: pytest.fail("the P4 was read to find that it is proved"))
     assert polysome(*given).exit_code == 0
     assert json.loads((tmp_path / "bundle" / "manifest.json").read_text())["proof"] == bundling.PROVED
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from polysome.analysis.framed import framed_classes
 from polysome.backends.nf_cpp.build import BuildError, cache_folder, used
@@ -25,23 +26,24 @@ SECONDS = 600.0  # after which a proof is none
 
 def case_of(design: Design) -> Case:
     """What is to be proved."""
+    return Case(program=design.program, p4=p4_program(design), entries={}, nf=_nf(design), **_planned(design))
+
+
+def _planned(design: Design) -> dict[str, Any]:
+    """What the case has of plan, site and chip, by its fields."""
     chip, sizes, own = design.site.switch, design.sizes, design.addresses
     bounded = [way.within(sizes.least, sizes.most) for way in design.ways]
-    return Case(
-        program=design.program,
-        p4=p4_program(design),
-        chip=limits(chip),
-        ways=tuple(way for way in bounded if way is not None),
-        layouts=framed_classes(design.program, design.carry),
-        addresses=Addresses(own.mac, own.ip, own.recirculation_port),
-        entries={},
-        sessions=tuple(mirror_length(chip, way.depth(design.program.parser)) for way in design.ways),
-        cell=sizes.cell,
-        cells=sizes.cells,
-        timeout=sizes.timeout,
-        most_reads=sizes.most_reads,
-        nf=_nf(design),
-    )
+    return {
+        "chip": limits(chip),
+        "ways": tuple(way for way in bounded if way is not None),
+        "layouts": framed_classes(design.program, design.carry),
+        "addresses": Addresses(own.mac, own.ip, own.recirculation_port),
+        "sessions": tuple(mirror_length(chip, way.depth(design.program.parser)) for way in design.ways),
+        "cell": sizes.cell,
+        "cells": sizes.cells,
+        "timeout": sizes.timeout,
+        "most_reads": sizes.most_reads,
+    }
 
 
 def _nf(design: Design) -> str:
@@ -75,11 +77,11 @@ def remember(design: Design, found: list[Result]) -> None:
 
 
 def _place(design: Design) -> Path:
-    """By all that the proof depends on: both texts, the program, the plan's ways, the chip, the prover itself."""
-    case = case_of(design)
-    sizes = (case.cell, case.cells, case.timeout, case.most_reads)
-    numbers = (case.ways, case.layouts, case.chip, case.addresses, case.sessions, sizes)
-    parts = (p4_text(design), case.nf, show(design.program), repr(numbers), _prover())
+    """By all that the proof depends on: both texts, the program, the plan's ways, the chip, the prover itself.
+
+    The P4 is not read for it: that takes longer than all else.
+    """
+    parts = (p4_text(design), _nf(design), show(design.program), repr(_planned(design)), _prover())
     digest = hashlib.sha256("\0".join(parts).encode())
     return cache_folder() / f"{namespace(design.program)}-{digest.hexdigest()[:32]}.proof"
 
