@@ -9,6 +9,11 @@ from polysome.ir import types as t
 Path = tuple[int, ...]  # numbers of members from the outside to the inside; () is the value itself
 
 
+def behind(type: t.Ref | t.FromPool) -> t.Type:
+    """Of what a reference to a row, or a value from a pool, is read as."""
+    return type.row if isinstance(type, t.Ref) else type.item
+
+
 def members(type: t.Type) -> tuple[t.Type, ...]:
     """Types of what is inside a struct or a tuple, in declaration order; of nothing else."""
     match type:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.value_places import members
 from polysome.semantics import calls, hints, names, operators, state_access
 from polysome.semantics.allowed import may, may_use_state, may_write
 from polysome.semantics.context import Context
@@ -187,13 +188,8 @@ def _changed(
     """The whole value with the member at the place's path replaced."""
     part = whole
     for i in place.path:
-        part = ir.Get(node.span, member_type(part.type, i), part, i)
+        part = ir.Get(node.span, members(part.type)[i], part, i)
     return with_member(whole, place.path, _value(x, node, part, type, value))
-
-
-def member_type(type: t.Type, i: int) -> t.Type:
-    """The type of member `i` of a struct or tuple."""
-    return type.fields[i][1] if isinstance(type, t.Struct) else type.items[i]  # type: ignore[attr-defined]
 
 
 def with_member(whole: ir.Expr, path: tuple[int, ...], value: ir.Expr) -> ir.Expr:
@@ -201,9 +197,30 @@ def with_member(whole: ir.Expr, path: tuple[int, ...], value: ir.Expr) -> ir.Exp
     if not path:
         return value
     type = whole.type
-    count = len(type.fields) if isinstance(type, t.Struct) else len(type.items)  # type: ignore[attr-defined]
-    items = []
-    for i in range(count):
-        part = ir.Get(whole.span, member_type(type, i), whole, i)
+    inside, items = members(type), []
+    for i in range(len(inside)):
+        part = ir.Get(whole.span, inside[i], whole, i)
         items.append(with_member(part, path[1:], value) if i == path[0] else part)
     return ir.Make(whole.span, type, tuple(items))
+
+
+def remove(x: Context, node: ast.Remove) -> list[ir.Statement]:
+    """`remove m[k];`"""
+    if isinstance(node.target, ast.Index):
+        decl = state_access.state_of(x, node.target.base)
+        if isinstance(decl, ir.MapDecl):
+            return [ir.MapRemove(node.span, decl.name, x.expr(node.target.index, decl.key))]
+    x.report.add(
+        "E0509",
+        "`remove` takes an entry of a map or set",
+        node.target.span,
+        why="`remove m[k];` ends the entry; removing an absent key is nothing.",
+        mend=_mend_remove(x, node.target),
+    )
+    return []
+
+
+def _mend_remove(x: Context, target: ast.Expr) -> str:
+    root = first_name(target) or ""
+    item = calls.config_item(x, root)
+    return "Write `remove m[k];`." if item is None else hints.mend_config(root, item.type)

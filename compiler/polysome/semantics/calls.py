@@ -11,6 +11,7 @@ from polysome.semantics.context import Context
 from polysome.semantics.functions import call_fn
 from polysome.semantics.header_names import check_valid, first_name, flatten, header_names, members_of
 from polysome.semantics.property_usage import USAGE
+from polysome.semantics.scope import NfScope
 from polysome.semantics.typed import plain
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
@@ -86,6 +87,18 @@ def _no_function(x: Context, node: ast.Call) -> None:
         why="Functions are `fn`s, builtins (`hash`, `min`, `max`, `packet_from`) and the methods of state.",
         mend=mend,
     )
+
+
+def action_of(x: Context, node: ast.Call) -> tuple[NfScope, ast.ActionDecl] | None:
+    """The action that is called, with the scope where it was declared; None if it is none."""
+    callee = node.callee
+    if isinstance(callee, ast.Name) and callee.text in x.scope.actions:
+        return x.scope, x.scope.actions[callee.text]
+    if isinstance(callee, ast.Member) and isinstance(callee.base, ast.Name):
+        block = x.scope.blocks.get(callee.base.text)
+        if block is not None and callee.name.text in block.actions:
+            return block, block.actions[callee.name.text]
+    return None
 
 
 def config_item(x: Context, name: str) -> ir.ConfigDecl | None:

@@ -28,7 +28,7 @@ from polysome.semantics.modules import Loader, Module
 from polysome.semantics.parsers import ParserBuilder
 from polysome.semantics.properties import properties
 from polysome.semantics.relevant import ContractBuilder
-from polysome.semantics.scope import NfScope, mentioned, module_names
+from polysome.semantics.scope import NfScope, by_need, module_names
 from polysome.semantics.state import StateBuilder, mend_map
 from polysome.semantics.statements import Statements
 from polysome.semantics.unused import check_unused
@@ -160,7 +160,7 @@ class _Checker:
                     scope.claim(item.name, self.report)
         if not decl.block:
             self._seed(scope, {p.name.text for p in params})
-        for param in _by_need(params):
+        for param in by_need(params):
             self._param(scope, param, given)
         for config in configs:
             scope.config[config.name.text] = StateBuilder(self.shared, scope, {}).config(config)
@@ -496,14 +496,3 @@ class _Checker:
             span=decl.span,
             sources=self.report.sources,
         )
-
-
-def _by_need(params: list[ast.ParamDecl]) -> list[ast.ParamDecl]:
-    """Each param after those that its default needs (L1.1); as declared otherwise."""
-    rest, found = list(params), []
-    while rest:
-        waiting = {p.name.text for p in rest}
-        ready = next((p for p in rest if not waiting & mentioned(p.default)), rest[0])
-        rest.remove(ready)
-        found.append(ready)
-    return found

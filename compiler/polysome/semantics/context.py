@@ -13,6 +13,7 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.classes import split
 from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.ir.value_places import behind
 from polysome.semantics import hints
 from polysome.semantics.scope import Local, NfScope, duplicate
 from polysome.semantics.type_resolver import TypeResolver
@@ -144,8 +145,7 @@ class Context(ABC):
         if isinstance(have, t.Literal):
             return self._literal_as(e, want)
         if isinstance(have, (t.Ref, t.FromPool)) and not isinstance(want, type(have)):
-            inner = have.row if isinstance(have, t.Ref) else have.item
-            return self.coerce(ir.Deref(e.span, inner, e), want)
+            return self.coerce(ir.Deref(e.span, behind(have), e), want)
         if isinstance(have, t.Enum) and have.width is not None and want == t.Bits(have.width):
             return ir.Cast(e.span, want, e, False)
         if want == t.LITERAL and (have == t.Quantity("percent") or isinstance(have, t.Bits)):

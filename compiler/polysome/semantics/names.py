@@ -22,6 +22,7 @@ from polysome.semantics.header_names import (
     validity,
 )
 from polysome.semantics.scope import NfScope
+from polysome.semantics.typed import plain
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean, listed, one_of
 from polysome.syntax.spans import Span
@@ -296,8 +297,7 @@ def _member(x: Context, node: ast.Member, base: ir.Expr) -> ir.Expr:
     length = _length(node, base)
     if length is not None:
         return length
-    while isinstance(base.type, (t.Ref, t.FromPool)):
-        base = ir.Deref(base.span, base.type.row if isinstance(base.type, t.Ref) else base.type.item, base)
+    base = plain(base)
     type, name = base.type, node.name.text
     if type == t.WRONG:
         return base

@@ -11,6 +11,7 @@ from polysome.semantics import calls, property_paths, property_runs, state_acces
 from polysome.semantics.property_context import PropertyContext
 from polysome.semantics.property_usage import USAGE
 from polysome.semantics.scope import NfScope
+from polysome.semantics.typed import plain
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import one_of
 
@@ -81,9 +82,7 @@ def _aggregate(x: PropertyContext, node: ast.Call) -> ir.Expr:
 
 def _aggregated(x: PropertyContext, op: str, node: ast.Expr) -> ir.Expr:
     """What is aggregated; sums of integers have at least 64 bits, so that they wrap late. E0909 if it cannot be."""
-    value = x.value(node)
-    while isinstance(value.type, (t.Ref, t.FromPool)):
-        value = ir.Deref(value.span, value.type.row if isinstance(value.type, t.Ref) else value.type.item, value)
+    value = plain(x.value(node))
     type = value.type
     if op == "sum" and isinstance(type, t.Bits):
         return ir.Cast(value.span, t.U64, value, False) if type.width < 64 else value

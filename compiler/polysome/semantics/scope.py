@@ -118,3 +118,14 @@ def mentioned(node: object) -> set[str]:
     if is_dataclass(node) and not isinstance(node, Span):
         return {name for f in fields(node) for name in mentioned(getattr(node, f.name))}
     return set()
+
+
+def by_need(params: list[ast.ParamDecl]) -> list[ast.ParamDecl]:
+    """Each param after those that its default needs (L1.1); as declared otherwise."""
+    rest, found = list(params), []
+    while rest:
+        waiting = {p.name.text for p in rest}
+        ready = next((p for p in rest if not waiting & mentioned(p.default)), rest[0])
+        rest.remove(ready)
+        found.append(ready)
+    return found

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state import STATE_KINDS
-from polysome.semantics import assignments, calls, hints, packet_statements, state_access
+from polysome.ir.value_places import behind
+from polysome.semantics import assignments, calls, loops, packet_statements, state_access
 from polysome.semantics.allowed import may
 from polysome.semantics.arguments import arity, values_alone
 from polysome.semantics.context import Shared
 from polysome.semantics.expressions import Expressions
-from polysome.semantics.header_names import first_name
 from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.state_access import LookupTarget
 from polysome.semantics.typed import without_width
@@ -34,10 +33,6 @@ class Target:
     slot: int
     name: str
     type: t.Type | None
-
-
-def _inside(type: t.Ref | t.FromPool) -> t.Type:
-    return type.row if isinstance(type, t.Ref) else type.item
 
 
 class Statements(Expressions):
@@ -112,8 +107,8 @@ class Statements(Expressions):
         if isinstance(node, ast.IfExpr):
             return self._if(node, into)
         value = self.typed(node, into.type)
-        if isinstance(into.type, (t.Ref, t.FromPool)) and (value.type == t.LITERAL or value.type == _inside(into.type)):
-            into.type = _inside(into.type)  # the lookup's row or owned value is then read
+        if isinstance(into.type, (t.Ref, t.FromPool)) and (value.type == t.LITERAL or value.type == behind(into.type)):
+            into.type = behind(into.type)  # the lookup's row or owned value is then read
             value = self.coerce(value, into.type)
         elif into.type is not None:
             value = self.coerce(value, into.type)
@@ -141,7 +136,7 @@ class Statements(Expressions):
             case ast.Send() | ast.Bounce() | ast.Drop():
                 return self.verdict(node), True
             case ast.Remove():
-                return self._remove(node), False
+                return assignments.remove(self, node), False
             case ast.Emit():
                 return packet_statements.emit(self, node), False
             case _:
@@ -276,7 +271,7 @@ class Statements(Expressions):
         """The type written beside the name must be that of what is found, or of the row or value it stands for."""
         if binding.type is not None:
             written = self.types.resolve(binding.type)
-            plain = _inside(type) if isinstance(type, (t.Ref, t.FromPool)) else type
+            plain = behind(type) if isinstance(type, (t.Ref, t.FromPool)) else type
             if written not in (type, plain):
                 self.coerce(ir.Local(span, plain, -1, ""), written)
 
@@ -422,14 +417,14 @@ class Statements(Expressions):
     def _for(self, node: ast.For) -> Lowered:
         with self._loop():
             if node.high is not None:
-                low, high = self._range(node.domain, node.high)
+                low, high = loops.bounds(self, node.domain, node.high)
                 if len(node.names) > 1:
-                    self._wrong_names(node, (t.U64,), None)
+                    loops.wrong_names(self, node, (t.U64,), None)
                 slot = self.bind(node.names[0], t.U64)
                 body, _ = self.block(node.body)
                 name = node.names[0].text
                 return [ir.ForRange(node.span, slot, name, low, high, tuple(body))], False
-            state, table, types = self._iterable(node)
+            state, table, types = loops.iterated(self, node)
             slots = tuple(self.bind(n, ty) for n, ty in zip(node.names, types, strict=False))
             body, _ = self.block(node.body)
             shown = tuple(n.text for n in node.names)
@@ -444,77 +439,9 @@ class Statements(Expressions):
         self.locals.pop()
         self.mask = before
 
-    def _range(self, low: ast.Expr, high: ast.Expr) -> tuple[ir.Expr, ir.Expr]:
-        bounds = [self.constant(n, t.LITERAL) for n in (low, high)]
-        return ir.Const(low.span, t.U64, bounds[0] or 0), ir.Const(high.span, t.U64, bounds[1] or 0)
-
-    def _iterable(self, node: ast.For) -> tuple[str | None, ir.Expr | None, tuple[t.Type, ...]]:
-        """What is iterated: state or table, and the types of the names."""
-        decl = state_access.state_of(self, node.domain)
-        types: tuple[t.Type, ...] = ()
-        table: ir.Expr | None = None
-        if isinstance(decl, ir.MapDecl):
-            types = (decl.key,) if decl.value is None else (decl.key, decl.value)
-        elif isinstance(decl, ir.KindDecl):
-            types = tuple(state_access.term(i, decl) for i in STATE_KINDS[decl.kind].iterates)
-        elif decl is None:
-            table = self.expr(node.domain)
-            if isinstance(table.type, t.SetOf) and without_width(table) is not None:
-                table = self.value(node.domain)
-            if isinstance(table.type, t.ListOf):
-                row = t.Ref(table.name, table.type.item) if isinstance(table, ir.Config) else table.type.item
-                types = (row,)
-            elif isinstance(table.type, t.SetOf):
-                types = (table.type.item,)
-            elif isinstance(table.type, t.Table) and table.type.kind == "map" and isinstance(table, ir.Config):
-                types = (table.type.key, t.Ref(table.name, table.type.value))
-        if len(types) != len(node.names):
-            if table is None or table.type != t.WRONG:
-                self._wrong_names(node, types, table)
-            types = (t.WRONG,) * len(node.names)
-        return (decl.name if decl else None), table, types
-
-    def _mend_loop(self, node: ast.For, types: tuple[t.Type, ...], table: ir.Expr | None) -> str:
-        if types:
-            return f"Use {len(types)} name{'s' if len(types) > 1 else ''}."
-        if isinstance(node.domain, ast.Number):
-            return f"Write `0..{node.domain.value}`."
-        if table is not None and isinstance(table.type, t.Bits):
-            return "Loop up to a constant, `0..64`, and test inside."
-        return "Loop over the numbers of its indices, `0..n`, or over what keeps the keys."
-
-    def _wrong_names(self, node: ast.For, types: tuple[t.Type, ...], table: ir.Expr | None) -> None:
-        """E0603: what is run over has `types`, none if it cannot be run over."""
-        self.report.add(
-            "E0603",
-            f"`for` cannot run over this with {len(node.names)} name{'s' if len(node.names) > 1 else ''}",
-            node.domain.span,
-            why="Loops run over `a..b` with constant bounds, lists and sets (one name), maps and `top_k` (two).",
-            mend=self._mend_loop(node, types, table),
-        )
-
-    def _remove(self, node: ast.Remove) -> list[ir.Statement]:
-        if isinstance(node.target, ast.Index):
-            decl = state_access.state_of(self, node.target.base)
-            if isinstance(decl, ir.MapDecl):
-                return [ir.MapRemove(node.span, decl.name, self.expr(node.target.index, decl.key))]
-        self.report.add(
-            "E0509",
-            "`remove` takes an entry of a map or set",
-            node.target.span,
-            why="`remove m[k];` ends the entry; removing an absent key is nothing.",
-            mend=self._mend_remove(node.target),
-        )
-        return []
-
-    def _mend_remove(self, target: ast.Expr) -> str:
-        root = first_name(target) or ""
-        item = calls.config_item(self, root)
-        return "Write `remove m[k];`." if item is None else hints.mend_config(root, item.type)
-
     def _expression(self, node: ast.ExprStatement) -> Lowered:
         if isinstance(node.value, ast.Call):
-            found = self._action(node.value)
+            found = calls.action_of(self, node.value)
             if found is not None:
                 scope, decl = found
                 return self._inline(node.value, scope, decl)
@@ -540,16 +467,6 @@ class Statements(Expressions):
     def open_action(self, full: str) -> None:
         """From now on, a call of this action is recursion."""
         self._inlining.append(full)
-
-    def _action(self, node: ast.Call) -> tuple[NfScope, ast.ActionDecl] | None:
-        callee = node.callee
-        if isinstance(callee, ast.Name) and callee.text in self.scope.actions:
-            return self.scope, self.scope.actions[callee.text]
-        if isinstance(callee, ast.Member) and isinstance(callee.base, ast.Name):
-            block = self.scope.blocks.get(callee.base.text)
-            if block is not None and callee.name.text in block.actions:
-                return block, block.actions[callee.name.text]
-        return None
 
     def _inline(self, node: ast.Call, scope: NfScope, decl: ast.ActionDecl) -> Lowered:
         """The action's body with its parameters bound, in the scope where it was declared."""

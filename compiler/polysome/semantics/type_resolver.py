@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from polysome.ir import types as t
+from polysome.ir.value_places import members
 from polysome.semantics import hints
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
@@ -36,13 +37,7 @@ STATE_ONLY = frozenset(("pool", "array", "count_min", "bloom", "hyperloglog", "t
 
 def unusable(type: t.Type) -> bool:
     """Is something in it WRONG, that is, reported before?"""
-    match type:
-        case t.Struct(_, fields):
-            return any(unusable(f) for _, f in fields)
-        case t.Tuple(items):
-            return any(map(unusable, items))
-        case _:
-            return type == t.WRONG
+    return type == t.WRONG or any(map(unusable, members(type)))
 
 
 class TypeResolver:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.reads import children
+from polysome.ir.value_places import behind
 from polysome.syntax.spans import Span
 
 
 def plain(e: ir.Expr) -> ir.Expr:
     """Read through a reference or an owned value."""
     while isinstance(e.type, (t.Ref, t.FromPool)):
-        e = ir.Deref(e.span, e.type.row if isinstance(e.type, t.Ref) else e.type.item, e)
+        e = ir.Deref(e.span, behind(e.type), e)
     return e
 
 

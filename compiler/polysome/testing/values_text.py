@@ -10,6 +10,7 @@ from typing import Any
 from polysome.analysis.words import exact_duration
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.value_places import behind
 from polysome.kinds.state import token_bucket
 from polysome.kinds.state.acl import AclRow, Range
 from polysome.kinds.values import Prefix, Row, Taken
@@ -191,4 +192,4 @@ def _matcher(matcher: Any, type: t.Type, program: ir.Program) -> str:
 
 
 def _inner(type: t.Type) -> t.Type:
-    return type.row if isinstance(type, t.Ref) else type.item if isinstance(type, t.FromPool) else type
+    return behind(type) if isinstance(type, (t.Ref, t.FromPool)) else type

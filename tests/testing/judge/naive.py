@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from tests.testing.judge.naive_values import COMPARE, arithmetic, by_class, mask, multiset
+
 from polysome.interp.packet import Packet, read_bits
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
@@ -25,14 +27,6 @@ from polysome.testing.judge.parsing import parse
 from polysome.testing.options import RunOptions, Unsupported
 
 Env = dict[int, Any]
-COMPARE = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
 
 
 class Naive:
@@ -111,7 +105,7 @@ class Naive:
                 return self.value(x, env) is not True
             case ir.Unary(operand=x):
                 v = self.value(x, env)
-                return None if v is None else v ^ _mask(e.type)
+                return None if v is None else v ^ mask(e.type)
             case ir.Binary(op="and", left=a, right=b):
                 return self.value(a, env) is True and self.value(b, env) is True
             case ir.Binary(op="or", left=a, right=b):
@@ -119,14 +113,14 @@ class Naive:
             case ir.Binary(op=op, left=a, right=b) if isinstance(a.type, pr.Outputs):
                 one, two = self.value(a, env), self.value(b, env)
                 if op == "<=":
-                    return not _multiset(one) - _multiset(two)
-                return (_by_class(one) == _by_class(two)) == (op == "==")
+                    return not multiset(one) - multiset(two)
+                return (by_class(one) == by_class(two)) == (op == "==")
             case ir.Binary(op=op, left=a, right=b) if op in COMPARE:
                 found = self.values((a, b), env)
                 return False if found is None else bool(COMPARE[op](*found))
             case ir.Binary(op=op, left=a, right=b):
                 found = self.values((a, b), env)
-                return None if found is None else _arithmetic(op, *found, e.type)
+                return None if found is None else arithmetic(op, *found, e.type)
             case ir.Ratio(amount=a, duration=d):
                 found = self.values((a, d), env)
                 scale = 8 * 10**9 if isinstance(e.type, t.Ratio) and e.type.rate == "bitrate" else 10**9
@@ -159,7 +153,7 @@ class Naive:
                 inner = self.value(v, env)
                 if inner is None:
                     return None
-                return inner | 0xFFFF00000000 if mapped else int(inner) & _mask(e.type)
+                return inner | 0xFFFF00000000 if mapped else int(inner) & mask(e.type)
             case ir.BitSlice(value=v, high=high, low=low):
                 inner = self.value(v, env)
                 return None if inner is None else inner >> low & (1 << (high - low + 1)) - 1
@@ -193,7 +187,7 @@ class Naive:
                 return found[0][found[1]] if found[1] < len(found[0]) else None
             case ir.Length(table=table):
                 whole = self.value(table, env)
-                return None if whole is None else len(whole) & _mask(e.type)
+                return None if whole is None else len(whole) & mask(e.type)
             case _:
                 return self._of_packets(e, env)
 
@@ -205,7 +199,7 @@ class Naive:
         found = [v for i in inner if (v := self.value(e.value, i)) is not None]
         match e.op:
             case "sum":
-                return sum(found) & _mask(e.type)
+                return sum(found) & mask(e.type)
             case "distinct":
                 return len(set(found))
             case _:
@@ -386,7 +380,7 @@ class Naive:
                 entries = history.entries(stamp, state)
                 return [k if decl.value is None else (k, plain(v)) for k, v in entries]
             case ir.StateLen(state=state):
-                return self._length(n, stamp, state) & _mask(read.type)
+                return self._length(n, stamp, state) & mask(read.type)
             case ir.StateRead(state=state):
                 return plain(history.read(stamp, state, "", None))
             case ir.ArrayRead(state=state, index=index):
@@ -488,45 +482,8 @@ class Naive:
         return self._packet_value(self.packet, "flow", False)
 
 
-def _mask(type: t.Type) -> int:
-    return (1 << (t.width(type) or 128)) - 1
-
-
-def _arithmetic(op: str, a: Any, b: Any, type: t.Type) -> Any:
-    if isinstance(type, t.SetOf):
-        return a | b if op == "+" else a - b
-    width = t.width(type) or 128
-    match op:
-        case "+" | "-" | "*":
-            return (a + b if op == "+" else a - b if op == "-" else a * b) % (1 << width)
-        case "/" | "%":
-            return None if b == 0 else a // b if op == "/" else a % b
-        case "<<":
-            return (a << min(b, width)) % (1 << width)
-        case ">>":
-            return a >> min(b, width)
-        case _:
-            return a & b if op == "&" else a | b if op == "|" else a ^ b
-
-
 def _quietly(function: Any, argument: Any) -> Any:
     try:
         return plain(function(argument))
     except Trap:
         return None
-
-
-def _multiset(record: Any) -> Any:
-    from collections import Counter
-
-    leaving = [(c.port, c.data) for f in record.fates for c in f.copies] + [(m.port, m.data) for m in record.emitted]
-    return Counter(leaving)
-
-
-def _by_class(record: Any) -> Any:
-    """What leaves of each class in order, and what each packet became."""
-    found: dict[Any, list[Any]] = {}
-    for _, number, cls in sorted((c.place, f.number, f.order_class) for f in record.fates for c in f.copies):
-        found.setdefault(cls, []).append(number)
-    each = [sorted((c.port, c.data) for c in f.copies) for f in record.fates]
-    return found, each, [(m.port, m.data) for m in record.emitted]
