@@ -1,8 +1,8 @@
 """How a kind of state or a schedule policy presents itself to the compiler.
 
-A kind is one file: a `StateKind` (what the checker needs: parameters, options, methods, memory) and the
-class that defines its meaning (what the interpreter runs). Registering is one line in the package's
-`__init__`. Type terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
+A kind of state is one file: a `StateKind` (what the checker needs: parameters, options, methods, memory, and how it is
+in C++) and the class that defines its meaning (what the interpreter runs). A policy is registered by one line in its
+package's `__init__`. Type terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
 "bytes", "duration", "count" (an integer constant known when the NF is instantiated), "percent" (an int, parts per
 million).
 """
@@ -45,12 +45,31 @@ class Method:
 
 
 @dataclass(frozen=True)
+class NativeState:
+    """The class of a kind in runtime/nf, which `generated.hpp` includes.
+
+    `type`: its name; `{words}` in it is how many 64-bit words a key takes. It is made with `sizes(options)`, 64-bit
+    numbers, written as `made` has it. Its methods take what the kind's do: a key as its hash or, if it `keeps_keys`,
+    as words. `prefetched`: it is larger than a cache, and `prefetch(hash)` is called ahead. Bytes, if not as the kind
+    says: `memory(options, words, table)`, where `table(n)` are those of a hash table that finds n things.
+    """
+
+    type: str
+    sizes: Callable[[Mapping[str, int]], tuple[int, ...]]
+    made: str = "{sizes}"
+    keeps_keys: bool = False
+    prefetched: bool = False
+    memory: Callable[[Mapping[str, int], int, Callable[[int], int]], int] | None = None
+
+
+@dataclass(frozen=True)
 class StateKind:
     """A kind of state that is used through methods.
 
     `make(options, ctx)` builds the run-time object; `memory(options, key_bits, value_bits)` is its size
     in bytes; `note(options)` is the line `polysome check` prints about how the options sized it.
-    `element` is the term of `x in s`, if the kind supports it; `iterates` the terms of `for a, b in s`.
+    `element` is the term of `x in s`, if the kind supports it; `iterates` the terms of `for a, b in s`. `native`: how
+    it is in C++; a kind without that is for the interpreter alone, and other engines refuse it.
     """
 
     name: str
@@ -62,6 +81,7 @@ class StateKind:
     note: Callable[[Mapping[str, int]], str] = lambda options: ""
     element: str | None = None
     iterates: tuple[str, ...] = field(default=())
+    native: NativeState | None = None
 
 
 @dataclass

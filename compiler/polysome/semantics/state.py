@@ -14,7 +14,7 @@ from polysome.semantics.clauses import Clauses
 from polysome.semantics.context import Shared
 from polysome.semantics.expressions import Expressions
 from polysome.semantics.scope import NfScope
-from polysome.semantics.type_resolver import STATE_ONLY, unusable
+from polysome.semantics.type_resolver import state_only, unusable
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import did_you_mean
 from polysome.syntax.spans import Span
@@ -227,7 +227,7 @@ class StateBuilder:
         return ir.ArrayDecl(name, decl.span, decl.per_core, item, max(1, size or 1), initial)
 
     def _scalar(self, decl: ast.StateDecl, name: str) -> ir.ScalarDecl | None:
-        if isinstance(decl.type, ast.TypeName) and decl.type.name in STATE_ONLY | {"map", "set"}:
+        if isinstance(decl.type, ast.TypeName) and decl.type.name in (*state_only(), "map", "set"):
             forms = {"map": "map<K, V>", "set": "set<K>", "pool": "pool<T>", "array": "array<T>[n]"}
             self.report.add(
                 "E0207",

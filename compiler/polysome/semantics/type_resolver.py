@@ -7,6 +7,7 @@ from typing import Any
 
 from polysome.ir import types as t
 from polysome.ir.value_places import members
+from polysome.kinds.state import STATE_KINDS
 from polysome.semantics import hints
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
@@ -32,7 +33,11 @@ _SIMPLE: dict[str, t.Type] = {
     "End": t.END,
 }
 _GENERIC = {"list": 1, "set": 1, "map": 2, "lpm": 2, "acl": 2, "maglev": 1}
-STATE_ONLY = frozenset(("pool", "array", "count_min", "bloom", "hyperloglog", "top_k"))
+
+
+def state_only() -> tuple[str, ...]:
+    """Types that only state can have."""
+    return ("pool", "array", *STATE_KINDS)
 
 
 def unusable(type: t.Type) -> bool:
@@ -83,7 +88,7 @@ class TypeResolver:
             return self._generic(node)
         if name in self.scope.names.types and arity == 0:
             return self.named(name)
-        if name in STATE_ONLY:
+        if name in state_only():
             self.report.add(
                 "E0206",
                 f"`{name}` is a kind of state, not a type of values",
@@ -100,7 +105,7 @@ class TypeResolver:
             why="Types, headers and values are three name spaces; only types can stand here.",
             mend=f"Write `{name}`."
             if name in known
-            else hints.mend_type_name(name, [*known, *STATE_ONLY, "token_bucket"]),
+            else hints.mend_type_name(name, [*known, *state_only(), "token_bucket"]),
         )
         return t.WRONG
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from polysome.backends.nf_cpp.same_text import canonical_text
+from polysome.backends.nf_cpp.sizes import native_of
 from polysome.ir import program as ir
 from polysome.ir.reads import children
 
@@ -19,7 +20,6 @@ Guard = tuple[tuple[ir.Expr, bool], ...]
 
 
 Identity = tuple[str, str | None, str]
-SKETCHES = frozenset({"count_min", "bloom", "hyperloglog"})  # they take a key's hash, the same for all of them
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class MainLine:
 
     def _sketch(self, state: str) -> bool:
         decl = self.program.state[state]
-        return isinstance(decl, ir.KindDecl) and decl.kind in SKETCHES
+        return isinstance(decl, ir.KindDecl) and not native_of(decl.kind).keeps_keys
 
     def pure(self, e: Any) -> Any:
         """`e` with known locals replaced; None if it depends on state, time or what the handler does."""

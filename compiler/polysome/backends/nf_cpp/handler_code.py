@@ -6,6 +6,7 @@ from polysome.backends.nf_cpp.ahead import AheadKey, MainLine, keys
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.same_text import canonical_text
+from polysome.backends.nf_cpp.sizes import native_of
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT, Statements
 from polysome.backends.nf_cpp.trace_code import TracedStatements
@@ -13,8 +14,6 @@ from polysome.backends.nf_cpp.types_code import cpp, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
-
-PREFETCHED = frozenset({"count_min", "bloom"})  # sketches that are larger than a cache
 
 
 class Handlers:
@@ -162,7 +161,7 @@ class Handlers:
         if one.sketch:
             there = any(m == member and set(k.conditions) <= set(one.conditions) for m, k in members[:n])
             lines = [] if there else [f"a.{member} = {e.key_hash(one.key)};"]
-            if self._kind(one.state) in PREFETCHED:
+            if self._prefetched(one.state):
                 lines.append(f"{name}.prefetch(a.{member});")
         else:
             prefix, suffix = self._of_index(one)
@@ -177,9 +176,9 @@ class Handlers:
         whole = tests[0] if len(tests) == 1 else " && ".join(f"({test})" for test in tests)
         return [f"if ({whole}) {{", *(INDENT + line for line in lines), "}"] if lines else []
 
-    def _kind(self, state: str) -> str:
+    def _prefetched(self, state: str) -> bool:
         decl = self.program.state[state]
-        return decl.kind if isinstance(decl, ir.KindDecl) else "map"
+        return isinstance(decl, ir.KindDecl) and native_of(decl.kind).prefetched
 
     def _prefetch(self) -> list[str]:
         lines = [

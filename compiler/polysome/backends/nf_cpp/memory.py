@@ -15,7 +15,7 @@ from polysome.backends.nf_cpp.types_code import bits_of, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.value_places import row_places
-from polysome.kinds.state import STATE_KINDS, top_k
+from polysome.kinds.state import STATE_KINDS
 
 WORD = 8
 LINE = 64  # bytes of a cache line
@@ -80,18 +80,18 @@ def _pool(decl: ir.PoolDecl) -> StateSize:
 
 def _kind(decl: ir.KindDecl) -> StateSize:
     kind = STATE_KINDS[decl.kind]
-    if kind is top_k.KIND:
-        memory = _top_k(top_k.counters(decl.options), words(decl.params[0]))
+    if kind.native is None:  # for the interpreter alone
+        memory = kind.memory(decl.options, 8 * WORD * sum(map(words, decl.params)), 0)
+    elif kind.native.memory is not None:
+        memory = kind.native.memory(decl.options, words(decl.params[0]), _index)
     else:
-        memory = _up(kind.memory(decl.options, 0, 0), WORD)  # sketches: the keys are not kept
+        memory = _up(kind.memory(decl.options, 0, 0), WORD)  # the keys are not kept
     return StateSize(None, None, memory, note=kind.note(decl.options))
 
 
-def _top_k(counters: int, key_words: int) -> int:
-    """runtime/nf/top_k.hpp: the counters with keys and their hashes; a tournament of them; a table that finds them."""
-    room = _power(counters)  # the arrays double as they grow
-    tournament = max(room, 8)
-    return room * (key_words + 1) * WORD + tournament * (16 + 2 * 4) + _buckets(counters, INDEX_PLACES) * INDEX_BUCKET
+def _index(things: int) -> int:
+    """Of a table that finds so many."""
+    return _buckets(things, INDEX_PLACES) * INDEX_BUCKET
 
 
 # ---------------------------------------------------------------- maps
@@ -107,7 +107,7 @@ def _map(program: ir.Program, decl: ir.MapDecl) -> StateSize:
 
     buckets = _buckets(decl.capacity, PLACES)
     memory = buckets * (PLACE_BUCKET + PLACES * (hot + cold)) + decl.capacity * queue
-    memory += indexes * _buckets(decl.capacity, INDEX_PLACES) * INDEX_BUCKET
+    memory += indexes * _index(decl.capacity)
     if _expires(decl):
         slots = min(max(_power(decl.capacity // PER_SLOT), 64), 1 << 17)
         chunks = min(decl.capacity // NOTES + slots, decl.capacity)  # the last one of each slot has room

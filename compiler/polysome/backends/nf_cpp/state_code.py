@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import camel, identifier
-from polysome.backends.nf_cpp.sizes import of_state
+from polysome.backends.nf_cpp.sizes import native_of, of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
@@ -195,12 +195,10 @@ def state_struct(shared: Shared) -> tuple[list[str], list[int]]:
                 shared.types.setdefault(type)
                 members.append(f"{cpp(type)} {name} = {Expressions(shared, no_trap).constant(initial, type)};")
             case ir.KindDecl(kind=kind, params=params):
-                members.append(f"{_kind(kind, params)} {name};")
-                count = len(of_state(decl))
-                listed = ", ".join(f"sizes[{place + i}]" for i in range(count))
-                if kind == "hyperloglog":
-                    listed = f"static_cast<unsigned>({listed})"
-                inits.append(f"{name}({listed})")
+                native = native_of(kind)
+                members.append(f"{native.type.format(words=words(params[0]))} {name};")
+                listed = ", ".join(f"sizes[{place + i}]" for i in range(len(of_state(decl))))
+                inits.append(f"{name}({native.made.format(sizes=listed)})")
             case _:
                 raise Unsupported(f"state {decl.name}")
     lines = ["struct State {"]
@@ -241,20 +239,6 @@ def axes(decl: ir.PoolDecl, config: str, sizes: str) -> list[str]:
             found.append(f"values_between<{cpp(type)}>({sizes}[{at}], {sizes}[{at + 1}])")
             range_number += 1
     return found
-
-
-def _kind(kind: str, params: tuple[t.Type, ...]) -> str:
-    match kind:
-        case "count_min":
-            return "CountMin"
-        case "bloom":
-            return "Bloom"
-        case "hyperloglog":
-            return "HyperLogLog"
-        case "top_k":
-            return f"TopK<std::array<uint64_t, {words(params[0])}>>"
-        case _:
-            raise Unsupported(f"state of kind {kind}")
 
 
 # ---------------------------------------------------------------- config

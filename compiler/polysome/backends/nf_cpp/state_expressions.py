@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from polysome.backends.nf_cpp.expression_code import PlainExpressions
 from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.sizes import native_of
 from polysome.backends.nf_cpp.types_code import members
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -90,7 +91,7 @@ class Expressions(PlainExpressions):
         name = f"{self.state(e.state)}.{e.method}"
         if not e.args or e.method == "clear":
             return f"{name}()"
-        key = f"pack({self.code(e.args[0])})" if decl.kind == "top_k" else self.key_hash(e.args[0])
+        key = f"pack({self.code(e.args[0])})" if native_of(decl.kind).keeps_keys else self.key_hash(e.args[0])
         self.shared.types.setdefault(e.args[0].type)
         more = [self.code(a) for a in e.args[1:]]
         return f"{name}({', '.join([key, *more])})"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
-from polysome.kinds.base import Context, Method, Option, StateKind
+from polysome.kinds.base import Context, Method, NativeState, Option, StateKind
 from polysome.kinds.hashing import positions
 
 MILLION = 10**6
@@ -85,4 +85,9 @@ KIND = StateKind(
     memory=lambda options, key_bits, value_bits: (bits(options["capacity"], options["error"]) + 7) // 8,
     note=lambda options: f"{bits(options['capacity'], options['error'])} bits, {hashes(options['error'])} per key",
     element="K",
+    native=NativeState(
+        "Bloom",
+        lambda options: (bits(options["capacity"], options["error"]), hashes(options["error"])),
+        prefetched=True,
+    ),
 )

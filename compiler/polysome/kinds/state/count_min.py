@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from polysome.kinds.base import Context, Method, Option, StateKind
+from polysome.kinds.base import Context, Method, NativeState, Option, StateKind
 from polysome.kinds.hashing import MASK64, positions
 
 MILLION = 10**6
@@ -79,4 +79,7 @@ KIND = StateKind(
     make=_make,
     memory=lambda options, key_bits, value_bits: 8 * width(options["error"]) * depth(options["confidence"]),
     note=lambda options: f"{depth(options['confidence'])} rows of {width(options['error'])} counters",
+    native=NativeState(
+        "CountMin", lambda options: (width(options["error"]), depth(options["confidence"])), prefetched=True
+    ),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from polysome.kinds.base import Method, Option, StateKind
+from polysome.kinds.base import Method, NativeState, Option, StateKind
 from polysome.kinds.hashing import MASK64
 
 MILLION = 10**6
@@ -82,4 +82,5 @@ KIND = StateKind(
     make=lambda options, ctx: HyperLogLog(bits(options["error"]), lambda key: ctx.hash64(ctx.encode(key))),
     memory=lambda options, key_bits, value_bits: 1 << bits(options["error"]),
     note=lambda options: f"{1 << bits(options['error'])} registers",
+    native=NativeState("HyperLogLog", lambda options: (bits(options["error"]),), "static_cast<unsigned>({sizes})"),
 )

@@ -6,10 +6,10 @@ Space-Saving: Metwally, Agrawal, El Abbadi, "Efficient computation of frequent a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from polysome.kinds.base import Method, Option, StateKind
+from polysome.kinds.base import Method, NativeState, Option, StateKind
 from polysome.kinds.hashing import MASK64
 from polysome.kinds.state.lazy_heap import LazyHeap
 
@@ -94,6 +94,12 @@ def counters(options: Mapping[str, int]) -> int:
     return max(options["k"], -(-MILLION // error))
 
 
+def _native_memory(options: Mapping[str, int], words: int, table: Callable[[int], int]) -> int:
+    """runtime/nf/top_k.hpp: the counters with keys and their hashes; a tournament of them; a table that finds them."""
+    room: int = 1 << (counters(options) - 1).bit_length()  # the arrays double as they grow
+    return room * 8 * (words + 1) + max(room, 8) * (16 + 2 * 4) + table(counters(options))
+
+
 KIND = StateKind(
     name="top_k",
     params=("K",),
@@ -110,4 +116,10 @@ KIND = StateKind(
     memory=lambda options, key_bits, value_bits: counters(options) * ((key_bits + 7) // 8 + 16),
     note=lambda options: f"{counters(options)} counters",
     iterates=("K", "u64"),
+    native=NativeState(
+        "TopK<std::array<uint64_t, {words}>>",
+        lambda options: (options["k"], counters(options)),
+        keeps_keys=True,
+        memory=_native_memory,
+    ),
 )
