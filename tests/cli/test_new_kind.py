@@ -1,7 +1,8 @@
-"""A kind of state that is one description: all of the compiler knows it, and what needs its C++ says in one line no."""
+"""Kinds that are one description: all of the compiler knows them, and what needs their C++ refuses them in one line."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from typer.testing import CliRunner
 
 from polysome.cli.main import app
 from polysome.kinds.base import Method, Option, StateKind
+from polysome.kinds.policy import POLICIES
+from polysome.kinds.policy.fifo import KIND as FIFO
 from polysome.kinds.state import STATE_KINDS
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "load_balancer"
@@ -104,6 +107,29 @@ def test_it_is_tested_and_planned(spec: Path) -> None:
     assert code == 0 and "branch outcomes" in text
     code, text = polysome("plan", spec)
     assert code == 0 and "ipv4" in text
+
+
+def scheduled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A spec with a policy that is FIFO by another name."""
+    instant = dataclasses.replace(FIFO, name="instant", form="instant", native="", native_served="")
+    monkeypatch.setitem(POLICIES, "instant", instant)
+    path = folder / "scheduled.nf"
+    text = "use net.l4;\nnf scheduled { port a, b; schedule { class flow; instant; } on packet { send b; } }\n"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_policy_is_one_description_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = scheduled(tmp_path, monkeypatch)
+    code, text = polysome("check", spec)
+    assert code == 0 and "instant" in text
+    code, text = polysome("run", spec, "--in", f"a={EXAMPLE / 'clients.pcap'}")
+    assert code == 0 and "sent               222" in text
+    code, text = polysome("run", spec, "--engine", "native", "--in", f"a={EXAMPLE / 'clients.pcap'}")
+    assert code and "schedule policy instant" in text
+    spec.write_text(spec.read_text(encoding="utf-8").replace("instant;", "instant 3;"), encoding="utf-8")
+    code, text = polysome("check", spec)
+    assert code == 1 and "E0704" in text and "Write `instant;`" in text
 
 
 @pytest.mark.parametrize(

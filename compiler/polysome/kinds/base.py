@@ -1,8 +1,8 @@
 """How a kind of state or a schedule policy presents itself to the compiler.
 
 A kind of state is one file: a `StateKind` (what the checker needs: parameters, options, methods, memory, and how it is
-in C++) and the class that defines its meaning (what the interpreter runs). A policy is registered by one line in its
-package's `__init__`. Type terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
+in C++) and the class that defines its meaning (what the interpreter runs); a policy the same with a `PolicyKind`. Type
+terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
 "bytes", "duration", "count" (an integer constant known when the NF is instantiated), "percent" (an int, parts per
 million).
 """

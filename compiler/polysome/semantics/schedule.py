@@ -155,23 +155,13 @@ def _number(x: Expressions, node: ast.Expr, type: t.Type) -> ir.Expr:
     return x.coerce(value, type)
 
 
-_FORMS = {
-    "police": "police RATE, BURST",
-    "shape": "shape RATE, BURST",
-    "reframe": "reframe WINDOW, PACKETS",
-    "priority": "priority VALUE",
-    "drr": "drr WEIGHT",
-    "deadline": "deadline DURATION",
-}
-
-
 def _count(x: Expressions, clause: ast.Clause, wanted: int) -> None:
     x.report.add(
         "E0704",
         f"`{clause.name.text}` takes {wanted} value{'s' if wanted != 1 else ''}, not {len(clause.args)}",
         clause.span,
         why="A policy has just these values; its other limits are clauses of their own.",
-        mend=f"Write `{_FORMS.get(clause.name.text, clause.name.text)};`.",
+        mend=f"Write `{POLICIES[clause.name.text].form};`.",
     )
 
 

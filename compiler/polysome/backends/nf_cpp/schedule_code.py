@@ -5,17 +5,9 @@ from __future__ import annotations
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.sizes import SCHEDULE, of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
-from polysome.backends.nf_cpp.types_code import canonical, canonical_size, words
+from polysome.backends.nf_cpp.types_code import Unsupported, canonical, canonical_size, words
 from polysome.ir import program as ir
-
-POLICIES = {
-    "police": "Police<ClassKey>",
-    "shape": "Shape<ClassKey>",
-    "reframe": "Reframe<ClassKey>",
-    "priority": "Priority<ClassKey>",
-    "deadline": "Deadline<ClassKey>",
-    "drr": "Drr<ClassKey>",
-}
+from polysome.kinds.policy import POLICIES
 
 
 def schedule_functions(shared: Shared) -> list[str]:
@@ -71,6 +63,8 @@ def schedule_functions(shared: Shared) -> list[str]:
 
 
 def _policy(schedule: ir.Schedule) -> str:
-    if schedule.policy == "fifo":
-        return "ServedFifo<ClassKey>" if "serve" in schedule.options else "Fifo<ClassKey>"
-    return POLICIES[schedule.policy]
+    kind = POLICIES[schedule.policy]
+    name = kind.native_served if "serve" in schedule.options and kind.native_served else kind.native
+    if not name:
+        raise Unsupported(f"schedule policy {kind.name}")
+    return name

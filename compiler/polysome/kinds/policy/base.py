@@ -120,7 +120,9 @@ class PolicyKind:
     `args`: its run-time expressions, (name, type term); "a|b" means either, the same side for all of them (the
     second: `unit` is packets). `constants`: values in place that are known at compile time and become the
     `Settings` field of that name. `options`: the clauses it takes; those of `serve_options` are taken (and
-    required) only together with `serve`. `when_full`: the words its `when full` may say.
+    required) only together with `serve`. `when_full`: the words its `when full` may say. `form`: how it is written.
+    `native`: its class in runtime/nf, of what a class of packets is packed into (`ClassKey`); "": it has none, and what
+    needs C++ refuses it. `native_served`: that with `serve`, if it is another one.
     """
 
     name: str
@@ -133,6 +135,9 @@ class PolicyKind:
     serve: Literal["required", "optional", "never"] = "never"
     serve_options: tuple[Option, ...] = ()
     when_full: tuple[WhenFull, ...] = ()
+    form: str = ""
+    native: str = ""
+    native_served: str = ""
 
     def options_for(self, served: bool) -> tuple[Option, ...]:
         """The clauses that may or must stand beside this policy, with or without `serve`."""

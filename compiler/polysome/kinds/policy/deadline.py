@@ -22,7 +22,7 @@ def hold_bound(settings: Settings, args: tuple[int, ...] | None, longest: int = 
     return one_queue_bound(settings, longest)
 
 
-DEADLINE = PolicyKind(
+KIND = PolicyKind(
     name="deadline",
     make=make,
     hold_bound=hold_bound,
@@ -31,4 +31,6 @@ DEADLINE = PolicyKind(
     serve="required",
     serve_options=LINK_OPTIONS,
     when_full=("drop",),
+    form="deadline DURATION",
+    native="Deadline<ClassKey>",
 )

@@ -104,7 +104,7 @@ def hold_bound(settings: Settings, args: tuple[int, ...] | None, longest: int = 
     )
 
 
-DRR = PolicyKind(
+KIND = PolicyKind(
     name="drr",
     make=make,
     hold_bound=hold_bound,
@@ -113,4 +113,6 @@ DRR = PolicyKind(
     serve="required",
     serve_options=LINK_OPTIONS,
     when_full=("drop",),
+    form="drr WEIGHT",
+    native="Drr<ClassKey>",
 )

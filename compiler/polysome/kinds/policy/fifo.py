@@ -48,7 +48,7 @@ def memory(settings: Settings, class_bits: int = 104) -> int:
     return 0 if settings.serve is None else link_memory(settings, class_bits)
 
 
-FIFO = PolicyKind(
+KIND = PolicyKind(
     name="fifo",
     make=make,
     hold_bound=hold_bound,
@@ -56,4 +56,7 @@ FIFO = PolicyKind(
     serve="optional",
     serve_options=LINK_OPTIONS,
     when_full=("drop",),
+    form="fifo",
+    native="Fifo<ClassKey>",
+    native_served="ServedFifo<ClassKey>",
 )

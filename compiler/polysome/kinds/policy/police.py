@@ -40,7 +40,7 @@ def hold_bound(settings: Settings, args: tuple[int, ...] | None, longest: int = 
     return 0, "0: a packet leaves as it arrives, or is dropped"
 
 
-POLICE = PolicyKind(
+KIND = PolicyKind(
     name="police",
     make=Police,
     hold_bound=hold_bound,
@@ -48,4 +48,6 @@ POLICE = PolicyKind(
     args=(("rate", "bitrate|packetrate"), ("burst", "bytes|u64")),
     options=CLASS_OPTIONS,
     when_full=("drop", "evict", "pass"),
+    form="police RATE, BURST",
+    native="Police<ClassKey>",
 )

@@ -21,7 +21,7 @@ def hold_bound(settings: Settings, args: tuple[int, ...] | None, longest: int = 
     return one_queue_bound(settings, longest)
 
 
-PRIORITY = PolicyKind(
+KIND = PolicyKind(
     name="priority",
     make=make,
     hold_bound=hold_bound,
@@ -30,4 +30,6 @@ PRIORITY = PolicyKind(
     serve="required",
     serve_options=LINK_OPTIONS,
     when_full=("drop",),
+    form="priority VALUE",
+    native="Priority<ClassKey>",
 )

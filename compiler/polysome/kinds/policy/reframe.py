@@ -72,10 +72,12 @@ def memory(settings: Settings, class_bits: int = 104) -> int:
     return settings.count * (FULL_FRAME + PACKET_RECORD + CLASS_RECORD + ceil_div(class_bits, 8))
 
 
-REFRAME = PolicyKind(
+KIND = PolicyKind(
     name="reframe",
     make=Reframe,
     hold_bound=hold_bound,
     memory=memory,
     constants=(("window", "duration"), ("count", "count")),
+    form="reframe WINDOW, PACKETS",
+    native="Reframe<ClassKey>",
 )

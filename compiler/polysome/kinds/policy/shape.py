@@ -116,7 +116,7 @@ def memory(settings: Settings, class_bits: int = 104) -> int:
     return settings.buffer + records + classes_memory(settings, class_bits)
 
 
-SHAPE = PolicyKind(
+KIND = PolicyKind(
     name="shape",
     make=Shape,
     hold_bound=hold_bound,
@@ -128,4 +128,6 @@ SHAPE = PolicyKind(
         Option("queue", "bytes"),
     ),
     when_full=("drop", "evict", "pass"),
+    form="shape RATE, BURST",
+    native="Shape<ClassKey>",
 )

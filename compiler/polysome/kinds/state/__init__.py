@@ -6,16 +6,7 @@ are those whose file has a `KIND`.
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from polysome.kinds.base import StateKind
+from polysome.kinds.found import kinds_in
 
-
-def _kinds() -> dict[str, StateKind]:
-    modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
-    kinds: list[StateKind] = [module.KIND for module in modules if hasattr(module, "KIND")]
-    return {kind.name: kind for kind in kinds}
-
-
-STATE_KINDS = _kinds()
+STATE_KINDS: dict[str, StateKind] = kinds_in(__name__, __path__)
