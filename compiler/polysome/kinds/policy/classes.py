@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Hashable
 
 from polysome.kinds.base import Option
-from polysome.kinds.policy.base import CLASS_RECORD, Settings, ceil_div
-from polysome.kinds.state.token_bucket import FULL, Bucket
+from polysome.kinds.policy.base import CLASS_RECORD, Drop, Item, Leave, Policy, Settings, ceil_div
+from polysome.kinds.state.token_bucket import FULL, SCALE, Bucket
 
 CLASS_OPTIONS = (
     Option("classes", "count", required=True, why="each class has a token bucket, and somewhere memory ends"),
@@ -88,6 +89,33 @@ class Classes:
         if not state.held:
             state.used = now
             self.resting[cls] = self.holding.pop(cls)
+
+
+class OfClasses(Policy):
+    """What a policy with a token bucket per class does with each packet of a class that has one is `meter`."""
+
+    __slots__ = ("classes", "packets", "passes", "scale")
+
+    def __init__(self, settings: Settings, leave: Leave, drop: Drop) -> None:
+        super().__init__(leave, drop)
+        self.classes = Classes(settings)
+        self.passes = settings.when_full == "pass"
+        self.packets = settings.unit == "packets"
+        self.scale = SCALE[settings.unit]
+
+    def offer(self, item: Item, now: int) -> None:
+        state = self.classes.use(item.cls, now)
+        if state is not None:
+            rate, burst = item.args
+            self.meter(state, item, 1 if self.packets else item.size, rate, burst, now)
+        elif self.passes:
+            self.leave(item, now)
+        else:
+            self.drop(item, "no free class")
+
+    @abstractmethod
+    def meter(self, state: ClassState, item: Item, n: int, rate: int, burst: int, now: int) -> None:
+        """A packet that takes `n` tokens of the class's bucket."""
 
 
 def classes_memory(settings: Settings, class_bits: int = 104) -> int:

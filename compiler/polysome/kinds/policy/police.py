@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from polysome.kinds.policy.base import LONGEST, Drop, Hold, Item, Leave, Policy, PolicyKind, Settings
-from polysome.kinds.policy.classes import CLASS_OPTIONS, Classes, classes_memory
-from polysome.kinds.state.token_bucket import SCALE, take
+from polysome.kinds.policy.base import LONGEST, Hold, Item, PolicyKind, Settings
+from polysome.kinds.policy.classes import CLASS_OPTIONS, ClassState, OfClasses, classes_memory
+from polysome.kinds.state.token_bucket import take
 
 
-class Police(Policy):
+class Police(OfClasses):
     """A token bucket per class; nothing is ever held. O(1) a packet."""
 
-    __slots__ = ("classes", "packets", "passes", "scale")
+    __slots__ = ()
 
-    def __init__(self, settings: Settings, leave: Leave, drop: Drop) -> None:
-        super().__init__(leave, drop)
-        self.classes = Classes(settings)
-        self.passes = settings.when_full == "pass"
-        self.packets = settings.unit == "packets"
-        self.scale = SCALE[settings.unit]
-
-    def offer(self, item: Item, now: int) -> None:
-        state = self.classes.use(item.cls, now)
-        if state is None:
-            if self.passes:
-                self.leave(item, now)
-            else:
-                self.drop(item, "no free class")
-            return
-        rate, burst = item.args
-        n = 1 if self.packets else item.size
+    def meter(self, state: ClassState, item: Item, n: int, rate: int, burst: int, now: int) -> None:
         conforms, state.bucket = take(state.bucket, now, n, rate, burst, self.scale)
         if conforms:
             self.leave(item, now)

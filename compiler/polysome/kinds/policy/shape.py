@@ -15,45 +15,31 @@ from polysome.kinds.policy.base import (
     Hold,
     Item,
     Leave,
-    Policy,
     PolicyKind,
     Settings,
     ceil_div,
     no_room,
 )
-from polysome.kinds.policy.classes import CLASS_OPTIONS, Classes, ClassState, classes_memory
+from polysome.kinds.policy.classes import CLASS_OPTIONS, ClassState, OfClasses, classes_memory
 from polysome.kinds.state.token_bucket import SCALE, ready_at, take
 
 
-class Shape(Policy):
+class Shape(OfClasses):
     """A token bucket per class, and one heap of what is held: every packet's time to leave is known at its arrival.
 
     Within a class these times never fall, so the heap, by (time, arrival), keeps its order. O(log held) a packet.
     """
 
-    __slots__ = ("buffered", "classes", "heap", "number", "packets", "passes", "scale", "settings")
+    __slots__ = ("buffered", "heap", "number", "settings")
 
     def __init__(self, settings: Settings, leave: Leave, drop: Drop) -> None:
-        super().__init__(leave, drop)
+        super().__init__(settings, leave, drop)
         self.settings = settings
-        self.classes = Classes(settings)
-        self.passes = settings.when_full == "pass"
-        self.packets = settings.unit == "packets"
-        self.scale = SCALE[settings.unit]
         self.heap: list[tuple[int, int, Item, ClassState]] = []
         self.buffered = 0
         self.number = 0  # of what was ever held: breaks ties, also between copies of one packet
 
-    def offer(self, item: Item, now: int) -> None:
-        state = self.classes.use(item.cls, now)
-        if state is None:
-            if self.passes:
-                self.leave(item, now)
-            else:
-                self.drop(item, "no free class")
-            return
-        rate, burst = item.args
-        n = 1 if self.packets else item.size
+    def meter(self, state: ClassState, item: Item, n: int, rate: int, burst: int, now: int) -> None:
         time = ready_at(state.bucket, now, n, rate, burst, self.scale)
         if time is None or time > LAST_TIME:
             self.drop(item, "longer than burst" if n > burst else "rate too low")
