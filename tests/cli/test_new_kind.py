@@ -141,7 +141,7 @@ def test_a_policy_is_one_description_too(tmp_path: Path, monkeypatch: pytest.Mon
         ("test", "--engine", "system", "--traces", 2),
         ("check", "--cost"),
         ("compile", "-o", "out"),
-        ("compile", "--site", "site.toml", "-o", "bundle"),
+        ("compile", "--site", "site.toml", "--no-proof", "-o", "bundle"),
     ],
     ids=lambda words: " ".join(map(str, words[:3])).replace(str(EXAMPLE), ""),
 )
