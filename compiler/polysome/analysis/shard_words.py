@@ -8,10 +8,10 @@ from itertools import groupby
 
 from polysome.analysis.shard_keys import normal_of
 from polysome.analysis.shard_uses import contexts
-from polysome.analysis.symbolic import members
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.expression_text import ExpressionText
+from polysome.ir.value_places import members
 
 
 class _Words(ExpressionText):

@@ -17,6 +17,7 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.classes import split
 from polysome.ir.fold import NotConstant, Undefined, fold
+from polysome.ir.value_places import members
 from polysome.ir.walk import walk
 from polysome.syntax.spans import Span
 
@@ -154,17 +155,6 @@ def member(e: ir.Expr, index: int, type: t.Type | None = None) -> ir.Expr:
         case ir.Local(slot=-1):
             return ir.Local(e.span, type or e.type, HOLE, "?")
     return ir.Get(e.span, type or members(e.type)[index], e, index)
-
-
-def members(type: t.Type) -> tuple[t.Type, ...]:
-    """The types of a struct's or tuple's members; none for other types."""
-    match type:
-        case t.Struct(_, named):
-            return tuple(m for _, m in named)
-        case t.Tuple(items):
-            return items
-        case _:
-            return ()
 
 
 def leaves(type: t.Type) -> Iterator[tuple[Path, t.Type, str]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from polysome.analysis.symbolic import Normal, members
+from polysome.analysis.symbolic import Normal
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.value_places import members
 from polysome.plan.values import FieldKey, Known
 
 

@@ -10,7 +10,7 @@ from polysome.backends.nf_cpp.statement_code import INDENT
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.ir.value_places import owned_places, row_places
+from polysome.ir.value_places import members, owned_places, row_places
 
 NEVER = (1 << 64) - 1
 
@@ -217,21 +217,14 @@ def state_struct(shared: Shared) -> tuple[list[str], list[int]]:
 
 def _pool_type(decl: ir.PoolDecl) -> str:
     item = cpp(decl.item)
-    parts = [cpp(m) for _, m in decl.item.fields] if isinstance(decl.item, t.Struct) else [item]
-    if isinstance(decl.item, t.Tuple):
-        parts = [cpp(m) for m in decl.item.items]
+    parts = [cpp(part) for part in members(decl.item) or (decl.item,)]
     return f"Pool<{item}, {identifier(decl.name)}_partition, {', '.join(parts)}>"
 
 
 def axes(decl: ir.PoolDecl, config: str, sizes: str) -> list[str]:
     """The axes of a pool as they are now, as C++ vectors."""
-    parts: tuple[t.Type, ...] = (decl.item,)
-    if isinstance(decl.item, t.Struct):
-        parts = tuple(m for _, m in decl.item.fields)
-    elif isinstance(decl.item, t.Tuple):
-        parts = decl.item.items
     found, range_number = [], 0
-    for axis, type in zip(decl.axes, parts, strict=True):
+    for axis, type in zip(decl.axes, members(decl.item) or (decl.item,), strict=True):
         if isinstance(axis, str):
             found.append(f"values_of<{cpp(type)}>({config}.{identifier(axis)})")
         else:

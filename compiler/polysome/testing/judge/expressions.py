@@ -16,6 +16,7 @@ from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.ir.operators import reduced_text
+from polysome.ir.value_places import members
 from polysome.testing.judge import conditions
 from polysome.testing.judge.functions import Functions
 from polysome.testing.judge.loops import Loops
@@ -228,14 +229,12 @@ class PropertyCode(Functions):
         match type.kind, e.key.type:
             case "lpm", key_type:
                 return self.strict([e.key], lambda k: f"{table}.get({k}, {t.width(key_type)})", maybe=True)
-            case "acl", t.Tuple(items=items):
-                widths = tuple(t.width(i) for i in items)
-                return self.strict([e.key], lambda k: f"{table}.get({k}, {widths!r})", maybe=True)
-            case "acl", t.Struct(fields=fields):
-                widths = tuple(t.width(i) for _, i in fields)
-                return self.strict([e.key], lambda k: f"{table}.get({k}, {widths!r})", maybe=True)
             case "acl", key_type:
-                return self.strict([e.key], lambda k: f"{table}.get(({k},), {(t.width(key_type),)!r})", maybe=True)
+                inside = members(key_type)
+                widths = tuple(t.width(part) for part in inside or (key_type,))
+                return self.strict(
+                    [e.key], lambda k: f"{table}.get({k if inside else f'({k},)'}, {widths!r})", maybe=True
+                )
             case _:
                 return self.strict([e.key], lambda k: f"{table}.get({k})", maybe=True)
 
