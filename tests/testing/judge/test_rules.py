@@ -10,6 +10,7 @@ from functools import cache
 
 import pytest
 
+from polysome.kinds.state.acl import AclRow
 from polysome.testing.engines import ENGINES
 from polysome.testing.judge import properties
 from polysome.testing.spec import Spec
@@ -457,3 +458,20 @@ def test_names_and_documentation() -> None:
     program = alone("expect true;").program
     (found,) = properties(program)
     assert found.name == "p" and isinstance(found.doc, str)
+
+
+@pytest.mark.parametrize(
+    ("key", "matchers", "found", "none"),
+    [
+        ("u16", (80,), "80", "81"),
+        ("(u16, u8)", (80, 6), "(80, 6)", "(80, 7)"),
+        ("Ends", (80, 6), "Ends { port: 80, protocol: 6 }", "Ends { port: 6, protocol: 80 }"),
+    ],
+)
+def test_L12_7_an_acl_is_asked_by_parts(key: str, matchers: tuple[int, ...], found: str, none: str) -> None:
+    asked = f"expect rules[{found}] == 3 and not (rules[{none}] == 3);"
+    text = "use net.l4; struct Ends { port: u16, protocol: u8 } nf n { port a; config rules: acl<KEY, u8>; "
+    text += "on packet { send a; } property p { ASKED } }"
+    text = text.replace("KEY", key).replace("ASKED", asked)
+    judgement = judged(run(spec(text), [], {"rules": (AclRow(matchers, 3),)}), "p")
+    assert judgement.failure is None and judgement.cases == 1
