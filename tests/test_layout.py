@@ -53,6 +53,8 @@ MAY_IMPORT = {
     "passes": {"ir", "analysis", "interp"},
     "cli": ANY,
 }
+# What a kind's folder holds beside the kind belongs to the part that asks for it, by its name (`kinds/found.py`).
+BROUGHT = {"invariant": "testing", "shadow": "testing"}
 
 
 def listed(*options: str) -> list[Path]:
@@ -119,6 +121,16 @@ def allowed(target: str, rights: set[str]) -> bool:
     return any(right == "" or target == right or target.startswith(right + ".") for right in rights)
 
 
+def part_of(module: str) -> str:
+    """The part of Polysome that a module belongs to; "": the package itself."""
+    match module.split("."):
+        case ["kinds", "state" | "policy", _, brought]:
+            return BROUGHT.get(brought, "")
+        case [part, *_]:
+            return part
+    return ""
+
+
 def every_import() -> Iterator[tuple[str, str, str]]:
     """What imports: its part of Polysome ("" for the package itself), its place, and the module that it imports."""
     files = [path for path in sorted(PACKAGE.rglob("*.py")) if "generated" not in path.parts]
@@ -128,7 +140,7 @@ def every_import() -> Iterator[tuple[str, str, str]]:
         is_package = parts[-1] == "__init__"
         module = ".".join(parts[:-1] if is_package else parts)
         for line, target in imports(ast.parse(path.read_text(encoding="utf-8")), module, is_package):
-            yield parts[0] if module else "", f"{path.relative_to(ROOT)}:{line}", target
+            yield part_of(module), f"{path.relative_to(ROOT)}:{line}", target
 
 
 def test_imports_point_one_way() -> None:
@@ -137,7 +149,9 @@ def test_imports_point_one_way() -> None:
         rights = {part, *MAY_IMPORT.get(part, ())} if part else set()
         if part and part not in MAY_IMPORT:
             wrong.append(f"{place}: `{part}` is new; say in MAY_IMPORT what it may import")
-        elif not allowed(target, rights):
+        elif not allowed(target, rights) or (
+            part_of(target) in BROUGHT.values() and not allowed(part_of(target), rights)
+        ):
             wrong.append(f"{place}: {part} may not import polysome.{target}")
     assert not wrong, "\n".join(dict.fromkeys(wrong))
 

@@ -1,17 +1,21 @@
-"""Kinds that are one description: all of the compiler knows them, and what needs their C++ refuses them in one line."""
+"""Kinds that are one folder: all of the compiler knows them; what needs their C++ refuses them without, in one line."""
 
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.kinds.added import ADDED, polysome, with_kinds
+from tests.kinds.policy.instant import KIND as INSTANT
+from tests.kinds.state.ring import KIND as RING
 from typer.testing import CliRunner
 
+from polysome.backends.nf_cpp.build import missing
 from polysome.cli.main import app
-from polysome.kinds.base import Method, Option, StateKind
 from polysome.kinds.policy import POLICIES
-from polysome.kinds.policy.fifo import KIND as FIFO
 from polysome.kinds.state import STATE_KINDS
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "load_balancer"
@@ -23,113 +27,146 @@ nf last_ports {
   state { recent: ring<(ipv4, u16)> { room 3; } }
   on packet from clients {
     require ipv4 and l4 else drop "no ports";
-    if recent.holds((ipv4.dst, l4.dport)) { drop "seen lately"; }
+    if (ipv4.dst, l4.dport) in recent { drop "seen lately"; }
     recent.push((ipv4.dst, l4.dport));
     send servers;
   }
-  on packet from servers { send clients; }
-  property forgets {
-    for p in trace where p.sent and p.in_port == clients expect p.after.recent.holds((p.in.ipv4.dst, p.in.l4.dport));
+  on packet from servers {
+    if recent.held() > 2 { recent.clear(); }
+    send clients;
   }
-  property never { for p in trace expect not p.after.recent.holds((p.in.ipv4.dst, p.in.l4.dport)); }
+  property keeps {
+    for p in trace where p.sent and p.in_port == clients expect (p.in.ipv4.dst, p.in.l4.dport) in p.after.recent;
+  }
+  property never { for p in trace expect not ((p.in.ipv4.dst, p.in.l4.dport) in p.after.recent); }
+}
+"""
+SCHEDULED = """
+use net.l4;
+nf scheduled {
+  port clients, servers;
+  schedule { class flow; instant; }
+  on packet { send servers; }
 }
 """
 
-
-class Ring:
-    """The last values."""
-
-    def __init__(self, room: int) -> None:
-        self.room = room
-        self.clear()
-
-    def push(self, value: object) -> None:
-        self.items = [*self.items, value][-self.room :]
-
-    def holds(self, value: object) -> bool:
-        return value in self.items
-
-    def clear(self) -> None:
-        self.items: list[object] = []
+needs_compiler = pytest.mark.skipif(missing() is not None, reason=missing() or "")
+Run = Callable[..., tuple[int, str]]
 
 
-RING = StateKind(
-    name="ring",
-    params=("V",),
-    options=(Option("room", "count", required=True, why="it is how many are kept"),),
-    methods=(
-        Method("push", ("V",), None, writes=True),
-        Method("holds", ("V",), "bool", writes=False),
-        Method("clear", (), None, writes=True),
-    ),
-    make=lambda options, ctx: Ring(options["room"]),
-    memory=lambda options, key_bits, value_bits: options["room"] * ((key_bits + 7) // 8),
-    note=lambda options: f"the last {options['room']}",
-)
+@pytest.fixture(scope="session")
+def with_ring(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_kinds(tmp_path_factory.mktemp("with_ring"))
 
 
 @pytest.fixture
-def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setitem(STATE_KINDS, "ring", RING)
-    path = tmp_path / "last_ports.nf"
-    path.write_text(SPEC, encoding="utf-8")
-    return path
+def run(with_ring: Path, tmp_path: Path) -> Run:
+    """Runs Polysome with the kinds of `tests/kinds`, where the specs are."""
+    (tmp_path / "last_ports.nf").write_text(SPEC, encoding="utf-8")
+    (tmp_path / "scheduled.nf").write_text(SCHEDULED, encoding="utf-8")
+    site = (EXAMPLE / "site.toml").read_text(encoding="utf-8")
+    (tmp_path / "site.toml").write_text(site.replace("[config]", "").replace('file = "config.toml"', ""))
+    return lambda *words: polysome(with_ring, *words, cwd=tmp_path)
 
 
-def polysome(*words: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
+# ---------------------------------------------------------------- a kind of state
 
 
-def test_it_is_checked(spec: Path) -> None:
-    code, text = polysome("check", spec)
-    assert code == 0 and "the last 3" in text and "recent" in text
-    wrong = spec.with_name("wrong.nf")
-    wrong.write_text(SPEC.replace("recent.holds((ipv4.dst, l4.dport)) {", "recent.hold(1) {"), encoding="utf-8")
-    code, text = polysome("check", wrong)
-    assert code == 1 and "`recent` has no member `hold`" in text and "holds" in text
+def test_it_is_checked(run: Run, tmp_path: Path) -> None:
+    code, text = run("check", "last_ports.nf")
+    assert code == 0 and "ring<(ipv4, u16)>" in text and "24 B  the last 3" in text
+    wrong = tmp_path / "wrong.nf"
+    wrong.write_text(SPEC.replace("recent.held()", "recent.hold()"), encoding="utf-8")
+    code, text = run("check", wrong)
+    assert code == 1 and "`recent` has no member `hold`" in text and "held" in text
     wrong.write_text(SPEC.replace("room 3;", ""), encoding="utf-8")
-    code, text = polysome("check", wrong)
+    code, text = run("check", wrong)
     assert code == 1 and "It is how many are kept" in text
 
 
-def test_it_runs(spec: Path) -> None:
-    code, text = polysome("run", spec, "--in", PACKETS)
-    assert code == 0 and "seen lately" in text
+@pytest.mark.parametrize(
+    "engine", ["interp", *(pytest.param(engine, marks=needs_compiler) for engine in ("native", "system"))]
+)
+def test_it_runs_and_is_tested_on_every_engine(run: Run, engine: str) -> None:
+    code, text = run("run", "last_ports.nf", "--in", PACKETS, "--engine", engine)
+    assert code == 0 and "seen lately        218" in text
+    held = ("ring", "keeps") if engine == "interp" else ("engines agree", "conservation")
+    chosen = [word for name in held for word in ("--property", name)]
+    code, text = run("test", "last_ports.nf", "--traces", 20, "--engine", engine, *chosen)
+    assert code == 0 and all(f"  holds    {name}" in text for name in held)
 
 
-def test_it_is_tested_and_planned(spec: Path) -> None:
-    command = ("test", spec, "--traces", 30, "--property", "forgets", "--property", "never", "--out", spec.parent)
-    code, text = polysome(*command)
-    assert code == 1 and "holds    forgets" in text and "FAILS" in text
-    code, text = polysome("test", spec, "--coverage", "--seconds", 200)  # it stops when all is reached
-    assert code == 0 and "branch outcomes" in text
-    code, text = polysome("plan", spec)
+def test_what_its_property_finds_is_explained(run: Run) -> None:
+    code, text = run("test", "last_ports.nf", "--traces", 30, "--property", "never", "--out", "found")
+    assert code == 1 and "FAILS    never" in text
+    assert "state    recent.contains((10.0.0.2, 1001)) is false\n           recent.push((10.0.0.2, 1001))" in text
+    code, text = run("run", "last_ports.nf", "--in", PACKETS, "--explain-packet", 5)
+    assert code == 0 and "in recent" in text and "dropped: seen lately" in text
+
+
+def test_its_invariant_finds_a_fault(run: Run, tmp_path: Path) -> None:
+    broken = with_kinds(tmp_path / "broken")
+    folder = broken / "polysome/kinds/state/ring"
+    folder.unlink()
+    shutil.copytree(ADDED / "state/ring", folder)
+    source = (folder / "__init__.py").read_text(encoding="utf-8")
+    (folder / "__init__.py").write_text(source.replace("[-self.room :]", "[-self.room - 1 :]"), encoding="utf-8")
+    code, text = polysome(broken, "test", "last_ports.nf", "--traces", 200, "--property", "ring", cwd=tmp_path)
+    assert code == 1 and "FAILS    ring" in text and "`recent` says" in text
+
+
+def test_coverage_searches_what_it_decides(run: Run) -> None:
+    code, text = run("test", "last_ports.nf", "--coverage", "--seconds", 200)  # it stops when all is reached
+    assert code == 0 and "reached 12 of 12 branch outcomes" in text
+
+
+def test_it_is_planned_and_compiled(run: Run, tmp_path: Path) -> None:
+    code, text = run("plan", "last_ports.nf")
     assert code == 0 and "ipv4" in text
+    code, text = run("compile", "last_ports.nf", "-o", "library")
+    assert code == 0, text
+    header = (tmp_path / "library/nf/last_ports.hpp").read_text(encoding="utf-8")
+    assert header.count("class Ring {") == 1 and "Ring<std::array<uint64_t, 1>> recent;" in header
+    code, text = run("compile", "last_ports.nf", "--site", "site.toml", "--no-proof", "-o", "bundle")
+    assert code == 0, text
 
 
-def scheduled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A spec with a policy that is FIFO by another name."""
-    instant = dataclasses.replace(FIFO, name="instant", form="instant", native="", native_served="")
-    monkeypatch.setitem(POLICIES, "instant", instant)
-    path = folder / "scheduled.nf"
-    text = "use net.l4;\nnf scheduled { port a, b; schedule { class flow; instant; } on packet { send b; } }\n"
-    path.write_text(text, encoding="utf-8")
-    return path
+# ---------------------------------------------------------------- a policy
 
 
-def test_a_policy_is_one_description_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = scheduled(tmp_path, monkeypatch)
-    code, text = polysome("check", spec)
+def test_a_policy_is_checked(run: Run, tmp_path: Path) -> None:
+    code, text = run("check", "scheduled.nf")
     assert code == 0 and "instant" in text
-    code, text = polysome("run", spec, "--in", f"a={EXAMPLE / 'clients.pcap'}")
-    assert code == 0 and "sent               222" in text
-    code, text = polysome("run", spec, "--engine", "native", "--in", f"a={EXAMPLE / 'clients.pcap'}")
-    assert code and "schedule policy instant" in text
-    spec.write_text(spec.read_text(encoding="utf-8").replace("instant;", "instant 3;"), encoding="utf-8")
-    code, text = polysome("check", spec)
+    (tmp_path / "wrong.nf").write_text(SCHEDULED.replace("instant;", "instant 3;"), encoding="utf-8")
+    code, text = run("check", "wrong.nf")
     assert code == 1 and "E0704" in text and "Write `instant;`" in text
+
+
+@pytest.mark.parametrize(
+    "engine", ["interp", *(pytest.param(engine, marks=needs_compiler) for engine in ("native", "system"))]
+)
+def test_a_policy_runs_and_is_tested_on_every_engine(run: Run, engine: str) -> None:
+    code, text = run("run", "scheduled.nf", "--in", PACKETS, "--engine", engine)
+    assert code == 0 and "sent               222" in text
+    held = "schedule" if engine == "interp" else "engines agree"
+    code, text = run("test", "scheduled.nf", "--traces", 10, "--engine", engine, "--property", held)
+    assert code == 0 and f"  holds    {held}" in text
+
+
+# ---------------------------------------------------------------- without their C++
+
+
+@pytest.fixture
+def without_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with specs, whose kinds this process has without their C++."""
+    monkeypatch.setitem(STATE_KINDS, "ring", dataclasses.replace(RING, native=None))
+    monkeypatch.setitem(POLICIES, "instant", dataclasses.replace(INSTANT, native=""))
+    (tmp_path / "last_ports.nf").write_text(SPEC, encoding="utf-8")
+    (tmp_path / "scheduled.nf").write_text(SCHEDULED, encoding="utf-8")
+    site = (EXAMPLE / "site.toml").read_text(encoding="utf-8")
+    (tmp_path / "site.toml").write_text(site.replace("[config]", "").replace('file = "config.toml"', ""))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -145,11 +182,17 @@ def test_a_policy_is_one_description_too(tmp_path: Path, monkeypatch: pytest.Mon
     ],
     ids=lambda words: " ".join(map(str, words[:3])).replace(str(EXAMPLE), ""),
 )
-def test_what_needs_its_cpp_refuses_it(spec: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...]) -> None:
-    monkeypatch.chdir(spec.parent)
-    site = (EXAMPLE / "site.toml").read_text(encoding="utf-8")
-    Path("site.toml").write_text(site.replace("[config]", "").replace('file = "config.toml"', ""), encoding="utf-8")
-    code, text = polysome(words[0], spec, *words[1:])
-    errors = [line for line in text.splitlines() if line.startswith("error")]
-    assert code and len(errors) == 1 and "state of kind ring" in errors[0], text
-    assert not (spec.parent / "out").exists() and not (spec.parent / "bundle").exists()
+@pytest.mark.parametrize(
+    ("spec", "what"), [("last_ports.nf", "state of kind ring"), ("scheduled.nf", "schedule policy instant")]
+)
+def test_what_needs_their_cpp_refuses_them(without_cpp: Path, words: tuple[object, ...], spec: str, what: str) -> None:
+    done = CliRunner().invoke(app, [str(word) for word in (words[0], spec, *words[1:])])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    errors = [line for line in done.output.splitlines() if line.startswith("error")]
+    assert done.exit_code and len(errors) == 1 and what in errors[0], done.output
+    assert not (without_cpp / "out").exists() and not (without_cpp / "bundle").exists()
+
+
+def test_without_cpp_they_run(without_cpp: Path) -> None:
+    done = CliRunner().invoke(app, ["run", "last_ports.nf", "--in", PACKETS])
+    assert done.exit_code == 0 and "seen lately" in done.output

@@ -1,16 +1,17 @@
 """How a kind of state or a schedule policy presents itself to the compiler.
 
-A kind of state is one file: a `StateKind` (what the checker needs: parameters, options, methods, memory, and how it is
-in C++) and the class that defines its meaning (what the interpreter runs); a policy the same with a `PolicyKind`. Type
-terms in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool",
-"bytes", "duration", "count" (an integer constant known when the NF is instantiated), "percent" (an int, parts per
-million).
+A kind of state is one folder: in its `__init__.py` a `StateKind` (what the checker needs: parameters, options, methods,
+memory, and how it is in C++) and the class that defines its meaning (what the interpreter runs); a policy the same with
+a `PolicyKind`. What else there may be in the folder: `found.py`. Type terms in signatures are strings: "K", "V" (the
+kind's parameters), "u64", "bool", "bytes", "duration", "count" (an integer constant known when the NF is instantiated),
+"percent" (an int, parts per million).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -46,12 +47,16 @@ class Method:
 
 @dataclass(frozen=True)
 class NativeState:
-    """The class of a kind in runtime/nf, which `generated.hpp` includes.
+    """The C++ class of a kind.
+
+    `header`: the file in the kind's folder that has it, whose text becomes part of an NF's that uses the kind; None: it
+    is one of those in runtime/nf that `generated.hpp` includes for every NF.
 
     `type`: its name; `{words}` in it is how many 64-bit words a key takes. It is made with `sizes(options)`, 64-bit
     numbers, written as `made` has it. Its methods take what the kind's do: a key as its hash or, if it `keeps_keys`,
-    as words. `prefetched`: it is larger than a cache, and `prefetch(hash)` is called ahead. Bytes, if not as the kind
-    says: `memory(options, words, table)`, where `table(n)` are those of a hash table that finds n things.
+    as words; it has `carry` as all state has (nf/archive.hpp). `prefetched`: it is larger than a cache, and
+    `prefetch(hash)` is called ahead. Bytes, if not as the kind says: `memory(options, words, table)`, where `table(n)`
+    are those of a hash table that finds n things.
     """
 
     type: str
@@ -60,6 +65,7 @@ class NativeState:
     keeps_keys: bool = False
     prefetched: bool = False
     memory: Callable[[Mapping[str, int], int, Callable[[int], int]], int] | None = None
+    header: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,18 @@
-"""Kinds are found, not listed: whatever file of a package has a `KIND` is one."""
+"""Kinds are found, not listed: whatever folder of a package has a `KIND` is one.
+
+Beside that, a kind's folder may bring modules that are read only when they are asked for, each with one constant that
+is named like the module:
+
+| module         | what it brings                                                                                |
+|----------------|-----------------------------------------------------------------------------------------------|
+| `invariant.py` | what is true of the kind in every run, a built-in property (`testing.builtin.base`)           |
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any
 
@@ -13,3 +22,10 @@ def kinds_in(package: str, path: Iterable[str]) -> dict[str, Any]:
     modules = (import_module(f"{package}.{found.name}") for found in iter_modules(path))
     kinds = [module.KIND for module in modules if hasattr(module, "KIND")]
     return {kind.name: kind for kind in kinds}
+
+
+def brought_in(package: str, path: Iterable[str], module: str) -> dict[str, Any]:
+    """What the folders in a package bring in a module of that name, by folder: its constant, named like the module."""
+    folders = [found.name for found in iter_modules(path) if found.ispkg]
+    names = {folder: f"{package}.{folder}.{module}" for folder in folders}
+    return {folder: getattr(import_module(name), module.upper()) for folder, name in names.items() if find_spec(name)}

@@ -45,7 +45,8 @@ def source_of(mutant: Mutant) -> Path:
         case SpecMutant(example=example):
             return ROOT / "examples" / example / f"{example}.nf"
         case EngineMutant(module=module):
-            return ROOT / "compiler" / Path(*module.split(".")).with_suffix(".py")
+            path = ROOT / "compiler" / Path(*module.split("."))
+            return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
         case NativeMutant(file=str(file)) | SystemMutant(file=str(file)):
             return ROOT / file
 

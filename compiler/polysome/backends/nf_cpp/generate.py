@@ -13,6 +13,7 @@ from polysome.backends.nf_cpp.edit_code import edit_functions
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.frames_code import frame_functions
 from polysome.backends.nf_cpp.handler_code import Handlers, in_function
+from polysome.backends.nf_cpp.kind_headers import own_headers
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.packet_code import classes_test, edits_struct, extraction, fields_struct
 from polysome.backends.nf_cpp.parse_code import parse_function
@@ -70,6 +71,7 @@ class _Generator:
             "",
             '#include "nf/generated.hpp"',
             "",
+            *own_headers(program),
             f"namespace polysome::nf::{namespace(program)} {{",
             "",
             protocols_code(program),

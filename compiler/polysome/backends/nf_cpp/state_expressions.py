@@ -46,7 +46,7 @@ class Expressions(PlainExpressions):
     def _contains(self, e: ir.Contains) -> str:
         decl = self.program.state[e.state]
         if not isinstance(decl, ir.MapDecl):
-            return f"{self.state(e.state)}.contains({self.key_hash(e.key)})"
+            return f"{self.state(e.state)}.contains({self._kind_key(decl, e.key)})"
         find = "find" if e.index is None else f"find_index<{self.index_number(decl, e.index)}>"
         return f"({{ {self.key(e.state, e.index, e.key)} {self.state(e.state)}.{find}(key, hash) != absent; }})"
 
@@ -89,12 +89,20 @@ class Expressions(PlainExpressions):
             return self.put(e.state, e.args[0], "None{}", e)
         assert isinstance(decl, ir.KindDecl)
         name = f"{self.state(e.state)}.{e.method}"
-        if not e.args or e.method == "clear":
+        if not e.args:
             return f"{name}()"
-        key = f"pack({self.code(e.args[0])})" if native_of(decl.kind).keeps_keys else self.key_hash(e.args[0])
+        key = self._kind_key(decl, e.args[0])
         self.shared.types.setdefault(e.args[0].type)
         more = [self.code(a) for a in e.args[1:]]
         return f"{name}({', '.join([key, *more])})"
+
+    def _kind_key(self, decl: ir.AnyState, key: ir.Expr) -> str:
+        """A key as the class of the kind takes it."""
+        assert isinstance(decl, ir.KindDecl)
+        if not native_of(decl.kind).keeps_keys:
+            return self.key_hash(key)
+        self.shared.types.setdefault(key.type)
+        return f"pack({self.code(key)})"
 
     def put(self, state: str, key: ir.Expr, value: str, node: ir.Node) -> str:
         """Stores a value, or ends the handler with the reason why not."""

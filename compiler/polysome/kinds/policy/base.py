@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from polysome.kinds.base import Option
@@ -121,8 +122,8 @@ class PolicyKind:
     second: `unit` is packets). `constants`: values in place that are known at compile time and become the
     `Settings` field of that name. `options`: the clauses it takes; those of `serve_options` are taken (and
     required) only together with `serve`. `when_full`: the words its `when full` may say. `form`: how it is written.
-    `native`: its class in runtime/nf, of what a class of packets is packed into (`ClassKey`); "": it has none, and what
-    needs C++ refuses it. `native_served`: that with `serve`, if it is another one.
+    `native`: its C++ class, of what a class of packets is packed into (`ClassKey`); "": it has none, and what needs C++
+    refuses it. `native_served`: that with `serve`, if it is another one. `header`: as `NativeState.header`.
     """
 
     name: str
@@ -138,6 +139,7 @@ class PolicyKind:
     form: str = ""
     native: str = ""
     native_served: str = ""
+    header: Path | None = None
 
     def options_for(self, served: bool) -> tuple[Option, ...]:
         """The clauses that may or must stand beside this policy, with or without `serve`."""

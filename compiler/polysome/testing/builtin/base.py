@@ -73,6 +73,16 @@ class Invariant(Builtin):
         return self.check(execution.record)
 
 
+@dataclass(frozen=True)
+class KindInvariant(Invariant):
+    """What one kind of state promises, as the `INVARIANT` in its folder's `invariant.py`.
+
+    `section`: that of the manual (STATE.md) which says so; kinds are judged in this order.
+    """
+
+    section: ClassVar[int]
+
+
 def history_of(record: Record) -> History:
     if record.history is None:
         raise Skip(NO_STATE)

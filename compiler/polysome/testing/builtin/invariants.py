@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from polysome.kinds.state import brought
 from polysome.testing.builtin.base import Broken, Invariant, Skip
-from polysome.testing.builtin.bloom import Bloom
 from polysome.testing.builtin.checksums import Checksums
 from polysome.testing.builtin.class_order import ClassOrder
 from polysome.testing.builtin.conservation import Conservation
-from polysome.testing.builtin.count_min import CountMin
-from polysome.testing.builtin.expiry import Expiry
-from polysome.testing.builtin.hyperloglog import HyperLogLog
 from polysome.testing.builtin.lookups import Lookups
-from polysome.testing.builtin.memory import Memory
 from polysome.testing.builtin.packet_ends import PacketEnds
-from polysome.testing.builtin.pools import Pools
 from polysome.testing.builtin.schedule import ScheduleExact
 from polysome.testing.builtin.schedule_bounds import ScheduleBounds
-from polysome.testing.builtin.token_buckets import TokenBuckets
-from polysome.testing.builtin.top_k import TopK
 from polysome.testing.record import Record
 
 INVARIANTS: tuple[Invariant, ...] = (
@@ -27,14 +20,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     ClassOrder(),
     ScheduleBounds(),
     ScheduleExact(),
-    Expiry(),
-    Pools(),
-    Memory(),
-    TokenBuckets(),
-    CountMin(),
-    Bloom(),
-    HyperLogLog(),
-    TopK(),
+    *sorted(brought("invariant").values(), key=lambda invariant: invariant.section),
     Lookups(),
 )
 

@@ -8,7 +8,7 @@ from math import comb
 from typing import Any
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion
+from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion
 from polysome.testing.history import Operation
 from polysome.testing.record import Record
 from polysome.testing.values_text import text
@@ -18,7 +18,7 @@ UNLIKELY = 1e-12  # of such cases in a sketch that keeps its promise
 
 
 @dataclass(frozen=True)
-class Sketch(Invariant):
+class Sketch(KindInvariant):
     """A promise of one kind of sketch; `name` is the kind."""
 
     def concerns(self, program: ir.Program) -> bool:

@@ -18,6 +18,7 @@ class Bloom(Sketch):
     """
 
     name: ClassVar[str] = "bloom"
+    section: ClassVar[int] = 7
 
     def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         added: set[Any] = set()
@@ -52,3 +53,6 @@ class Bloom(Sketch):
                 f"of {others} keys that were not added, {wrong} are in it, the last one "
                 f"{shown(record, decl, op.args[0])}",
             )
+
+
+INVARIANT = Bloom()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion, per_second, when
+from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion, per_second, when
 from polysome.testing.builtin.events import Event, events
 from polysome.testing.builtin.rows import Path, member
 from polysome.testing.history import End, Operation
@@ -23,13 +23,14 @@ Stored = tuple[int, int]  # tokens after the last take that succeeded, and its t
 
 
 @dataclass(frozen=True)
-class TokenBuckets(Invariant):
+class TokenBuckets(KindInvariant):
     """A token bucket never lets through more than burst + rate·t in any span of t, and refuses only what it really
     cannot afford, computed without any rounding: however small the steps in which time moves, a flow that stays
     below the rate is never refused, and one above it gets the rate, not less.
     """
 
     name: ClassVar[str] = "token buckets"
+    section: ClassVar[int] = 4
 
     def concerns(self, program: ir.Program) -> bool:
         return any(buckets(_value_type(decl)) for decl in program.state.values())
@@ -181,3 +182,6 @@ def buckets(type: t.Type | None, path: Path = ()) -> list[Path]:
             return [b for i, f in enumerate(items) for b in buckets(f, (*path, i))]
         case _:
             return []
+
+
+INVARIANT = TokenBuckets()

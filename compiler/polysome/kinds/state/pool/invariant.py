@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion
+from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion
 from polysome.testing.builtin.configs import Configs
 from polysome.testing.builtin.events import events
 from polysome.testing.builtin.rows import Path, member
@@ -20,13 +20,14 @@ from polysome.testing.values_text import text
 
 
 @dataclass(frozen=True)
-class Pools(Invariant):
+class Pools(KindInvariant):
     """A value that a pool hands out belongs to its domain, is free, and is the one that is free longest. It goes back
     at the moment when the last entry that holds it ends (or its handler ends, if it was stored nowhere), not before and
     not later. Free and taken values together are always the whole domain: none leaks, none is given twice.
     """
 
     name: ClassVar[str] = "pools"
+    section: ClassVar[int] = 2
 
     def concerns(self, program: ir.Program) -> bool:
         return any(isinstance(decl, ir.PoolDecl) for decl in program.state.values())
@@ -302,3 +303,6 @@ def owned(type: t.Type | None, path: Path = ()) -> list[tuple[Path, str]]:
             return [o for i, f in enumerate(items) for o in owned(f, (*path, i))]
         case _:
             return []
+
+
+INVARIANT = Pools()

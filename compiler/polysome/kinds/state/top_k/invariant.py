@@ -21,6 +21,7 @@ class TopK(Sketch):
     """
 
     name: ClassVar[str] = "top_k"
+    section: ClassVar[int] = 9
 
     def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         counts: Counter[Any] = Counter()
@@ -84,3 +85,6 @@ def counters(decl: ir.KindDecl) -> int:
 def _listed(record: Record, decl: ir.KindDecl, op: Operation) -> str:
     found = [f"{shown(record, decl, key)} ({count})" for key, count in op.result]
     return "it lists " + (", ".join(found) or "nothing")
+
+
+INVARIANT = TopK()

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion, when
+from polysome.kinds.state.flow_map.shadow import NEVER, Shadow, ShadowMap
+from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion, when
 from polysome.testing.builtin.configs import Configs
 from polysome.testing.builtin.events import events
-from polysome.testing.builtin.shadow_map import NEVER, Shadow, ShadowMap
 from polysome.testing.history import ABSENT, LENGTH, End, Operation
 from polysome.testing.record import Record
 from polysome.testing.values_text import text
@@ -23,7 +23,7 @@ NESTED = 8  # ends of one map within each other, beyond which an end traps (S1.1
 
 
 @dataclass(frozen=True)
-class Expiry(Invariant):
+class Expiry(KindInvariant):
     """Entries of maps and sets end exactly when they must, to the nanosecond, in the right order and for the right
     reason, and `on end` runs then; none ends early, none is used late. What is read is what was written last, by the
     key and by every index. A full map does what `when full` says: it never holds more than its capacity, evicts only
@@ -31,6 +31,7 @@ class Expiry(Invariant):
     """
 
     name: ClassVar[str] = "expiry"
+    section: ClassVar[int] = 1
 
     def concerns(self, program: ir.Program) -> bool:
         return any(isinstance(decl, ir.MapDecl) for decl in program.state.values())
@@ -334,3 +335,6 @@ def _outcome(result: Any) -> str:
     if result is True:
         return "store it"
     return "not store it" if result is False else f'end the handler with "{result}"'
+
+
+INVARIANT = Expiry()

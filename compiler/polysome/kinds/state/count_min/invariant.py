@@ -22,6 +22,7 @@ class CountMin(Sketch):
     """
 
     name: ClassVar[str] = "count_min"
+    section: ClassVar[int] = 6
 
     def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         counts: Counter[Any] = Counter()
@@ -62,3 +63,6 @@ class CountMin(Sketch):
                 f"of {asked} keys that were asked for, {beyond} are beyond it, the last one "
                 f"{shown(record, decl, op.args[0])}, estimated {op.result}",
             )
+
+
+INVARIANT = CountMin()

@@ -22,6 +22,7 @@ class HyperLogLog(Sketch):
     """
 
     name: ClassVar[str] = "hyperloglog"
+    section: ClassVar[int] = 8
 
     def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
         added: set[Any] = set()
@@ -45,3 +46,6 @@ class HyperLogLog(Sketch):
                         raise broken(record, op, said, f"it was {last[1]} before, for the same keys")
                     last = (n, found)
         return cases
+
+
+INVARIANT = HyperLogLog()

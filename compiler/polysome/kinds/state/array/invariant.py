@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion
+from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion
 from polysome.testing.record import Record
 from polysome.testing.values_text import text
 
 
 @dataclass(frozen=True)
-class Memory(Invariant):
+class Memory(KindInvariant):
     """What is read from an array or a variable is what was written there last, or its initial value."""
 
     name: ClassVar[str] = "memory"
+    section: ClassVar[int] = 3
 
     def concerns(self, program: ir.Program) -> bool:
         return any(isinstance(decl, ir.ArrayDecl | ir.ScalarDecl) for decl in program.state.values())
@@ -45,3 +46,6 @@ class Memory(Invariant):
                     f"found:    {text(value, type, record.program)}",
                 )
         return cases
+
+
+INVARIANT = Memory()

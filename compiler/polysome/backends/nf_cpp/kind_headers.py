@@ -1,0 +1,21 @@
+"""The C++ that kinds of state and policies bring along in their own folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polysome.backends.nf_cpp.sizes import native_of
+from polysome.ir import program as ir
+from polysome.kinds.policy import POLICIES
+
+
+def own_headers(program: ir.Program) -> list[str]:
+    """The lines of all that the NF uses, each header once: so its text is whole wherever it is compiled."""
+    kinds = [native_of(decl.kind).header for decl in program.state.values() if isinstance(decl, ir.KindDecl)]
+    headers = dict.fromkeys([*kinds, POLICIES[program.schedule.policy].header])
+    return [line for header in headers if header is not None for line in [*_lines(header), ""]]
+
+
+def _lines(header: Path) -> list[str]:
+    lines = header.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line != "#pragma once"]
