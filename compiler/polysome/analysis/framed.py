@@ -76,7 +76,7 @@ def is_number(read: ir.Expr) -> bool:
 
 def _copies_part(program: ir.Program) -> bool:
     """Is there a set of ports to which a schedule sends each copy when, and if, it likes?"""
-    if program.schedule.policy == "fifo" and not program.schedule.options:
+    if program.schedule.plain:
         return False
     bodies = [handler.body for handler in program.packet_handlers]
     return any(isinstance(n, ir.Send) and isinstance(n.target.type, t.SetOf) for n in walk(bodies))

@@ -259,7 +259,7 @@ def _resizing(
 ) -> list[Need]:
     """What says how long a packet leaves, which a schedule that counts bytes must know (L11.2): sizes of headers."""
     schedule, parser = program.schedule, program.parser
-    if schedule.policy == "fifo" and not schedule.options:
+    if schedule.plain:
         return []
     found: dict[tuple[int, int], Need] = {}
     for operation in operations:

@@ -82,7 +82,7 @@ def packet_reads(program: ir.Program) -> Iterator[PacketRead]:
 def scheduled(program: ir.Program) -> list[ir.Expr]:
     """What the schedule computes where `decide` runs; a plain fifo's class is the switch's business alone."""
     schedule = program.schedule
-    return [*([schedule.cls] if schedule.policy != "fifo" or schedule.options else []), *schedule.args]
+    return [*([] if schedule.plain else [schedule.cls]), *schedule.args]
 
 
 # ---------------------------------------------------------------- from reads to bytes

@@ -166,7 +166,7 @@ class _Walk:
         schedule = self.program.schedule
         for e in schedule.args:
             self.expression(e)
-        if schedule.policy != "fifo" or schedule.options:
+        if not schedule.plain:
             self.use(SCHEDULE, schedule.span, resolve(schedule.cls, Env(self.env.port)))
 
     def _if(self, s: ir.If) -> bool:

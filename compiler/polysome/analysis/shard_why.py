@@ -12,6 +12,7 @@ from polysome.analysis.symbolic import leaves
 from polysome.analysis.words import duration, lines_text, place
 from polysome.ir import program as ir
 from polysome.ir.walk import walk
+from polysome.kinds.policy import POLICIES
 from polysome.syntax.spans import Span
 
 OWN_COPY = "`per core` gives each core its own copy, if that is what is wanted"
@@ -88,8 +89,9 @@ def _alone(program: ir.Program, state: str, uses: list[Use]) -> Blocker:
 
 def _schedule(program: ir.Program) -> tuple[str, str]:
     schedule = program.schedule
-    if schedule.policy == "reframe":
-        return "has one buffer for all packets", "on one core, it is one"
+    shared = POLICIES[schedule.policy].shared
+    if shared:
+        return f"has {shared} for all packets", "on one core, it is one"
     if "serve" in schedule.options:
         return f"{schedule.policy} serves each port's packets on one link", "on one core, it sees all of them"
     return f"puts all packets into one class, {text(program, schedule.cls.span)}", "a finer class can be spread"

@@ -106,7 +106,7 @@ class Machine:
             port: self._functions[f"packet_{i}"] for i, h in enumerate(program.packet_handlers) for port in h.ports
         }
         self._passing = self._functions.get("PASSING")
-        self._idle_policy = program.schedule.policy == "fifo" and not program.schedule.options
+        self._idle_policy = program.schedule.plain
 
     def _load(self, generated: Generated) -> dict[str, Any]:
         """The generated module's namespace, with what it may call."""

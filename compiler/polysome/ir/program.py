@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from polysome.ir import types as t
 from polysome.ir.expressions import (
@@ -93,6 +93,7 @@ from polysome.ir.statements import (
 from polysome.syntax.spans import Source, Span
 
 __all__ = [
+    "DEFAULT_POLICY",
     "AnyState",
     "ArrayDecl",
     "ArrayRead",
@@ -268,6 +269,9 @@ class KindDecl(StateDecl):
 AnyState = MapDecl | PoolDecl | ArrayDecl | ScalarDecl | KindDecl
 
 
+DEFAULT_POLICY: Final = "fifo"  # of an NF that declares no schedule
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """`args`: the policy's run-time values; `options`: its constants in ns, bytes, packets; `serve` may be a config."""
@@ -277,6 +281,11 @@ class Schedule:
     args: tuple[Expr, ...]
     options: Mapping[str, int | str]
     span: Span
+
+    @property
+    def plain(self) -> bool:
+        """Is it what an NF has that declares none? Then every packet leaves at once, and classes mean nothing."""
+        return self.policy == DEFAULT_POLICY and not self.options
 
 
 @dataclass(frozen=True, slots=True)

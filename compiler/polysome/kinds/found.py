@@ -5,7 +5,8 @@ is named like the module:
 
 | module         | what it brings                                                                                |
 |----------------|-----------------------------------------------------------------------------------------------|
-| `invariant.py` | what is true of the kind in every run, a built-in property (`testing.builtin.base`)           |
+| `invariant.py` | what is true of a kind of state in every run, a built-in property (`testing.builtin.base`)    |
+| `expected.py`  | what a policy's definition says, told a second time (`testing.builtin.schedule_models`)       |
 """
 
 from __future__ import annotations

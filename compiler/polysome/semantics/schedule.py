@@ -29,7 +29,7 @@ def schedule(shared: Shared, scope: NfScope, decl: ast.Schedule | None, nf: Span
     if decl is None:
         default = _default_class(cls, nf)
         shared.order_class = default.type
-        return ir.Schedule(policy="fifo", cls=default, args=(), options={}, span=nf)
+        return ir.Schedule(policy=ir.DEFAULT_POLICY, cls=default, args=(), options={}, span=nf)
     x = Expressions(shared, scope, frozenset(("packet", "config", "state", "now")))
     x.mask = passing
     before = shared.report.count
@@ -114,7 +114,7 @@ def _policy(x: Expressions, clauses: Clauses, span: Span) -> PolicyKind:
             why="Two policies would have to be put in an order, and each would see what the other left.",
             mend="Remove one.",
         )
-    return POLICIES[chosen[0] if chosen else "fifo"]
+    return POLICIES[chosen[0] if chosen else ir.DEFAULT_POLICY]
 
 
 def _options(clauses: Clauses) -> dict[str, int | str]:

@@ -51,7 +51,7 @@ def emit(program: ir.Program, runtime: str = "runtime") -> dict[str, bytes]:
 
 def immediate(program: ir.Program) -> bool:
     """Does every packet leave at once? Only then can the switch keep it (runtime/nf/fields_frames.hpp)."""
-    return program.schedule.policy == "fifo" and not program.schedule.options
+    return program.schedule.plain
 
 
 def element(program: ir.Program) -> str:

@@ -1,8 +1,15 @@
-"""The schedule policies by name: of the files beside this one those with a `KIND`. SCHEDULE.md says what they mean."""
+"""The schedule policies by name: the folders here that have a `KIND`. SCHEDULE.md says what they mean."""
 
 from __future__ import annotations
 
-from polysome.kinds.found import kinds_in
+from typing import Any
+
+from polysome.kinds.found import brought_in, kinds_in
 from polysome.kinds.policy.base import PolicyKind
 
 POLICIES: dict[str, PolicyKind] = kinds_in(__name__, __path__)
+
+
+def brought(module: str) -> dict[str, Any]:
+    """What policies, by folder, bring in a module of that name (`found.py`)."""
+    return brought_in(__name__, __path__, module)

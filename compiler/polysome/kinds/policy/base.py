@@ -122,6 +122,7 @@ class PolicyKind:
     second: `unit` is packets). `constants`: values in place that are known at compile time and become the
     `Settings` field of that name. `options`: the clauses it takes; those of `serve_options` are taken (and
     required) only together with `serve`. `when_full`: the words its `when full` may say. `form`: how it is written.
+    `shared`: what it keeps for all packets together, in words, if not one for each class or port.
     `native`: its C++ class, of what a class of packets is packed into (`ClassKey`); "": it has none, and what needs C++
     refuses it. `native_served`: that with `serve`, if it is another one. `header`: as `NativeState.header`.
     """
@@ -136,6 +137,7 @@ class PolicyKind:
     serve: Literal["required", "optional", "never"] = "never"
     serve_options: tuple[Option, ...] = ()
     when_full: tuple[WhenFull, ...] = ()
+    shared: str = ""
     form: str = ""
     native: str = ""
     native_served: str = ""

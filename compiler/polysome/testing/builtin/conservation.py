@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from polysome.testing.builtin.base import Broken, Invariant
+from polysome.testing.builtin.schedule_models import expected_of
 from polysome.testing.record import Fate, Record
 
 
@@ -62,13 +63,10 @@ class Conservation(Invariant):
         if (
             fate.held
             and n not in record.lost
-            and record.program.schedule.policy in ("fifo", "police")
-            and not self._serves(record)
+            and (policy := expected_of(record.program.schedule)) is not None
+            and not policy.holds(record.program.schedule.options)
         ):
             raise Broken((n,), f"packet {n + 1} neither left nor was dropped, and this schedule holds nothing")
-
-    def _serves(self, record: Record) -> bool:
-        return "serve" in record.program.schedule.options
 
     def _places(self, record: Record) -> None:
         """What left is numbered without a gap or a second use, and in order of time."""

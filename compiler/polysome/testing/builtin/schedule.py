@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from polysome.testing.builtin.base import Broken, Invariant, Skip, history_of, when
-from polysome.testing.builtin.schedule_models import Expected, expected
+from polysome.testing.builtin.schedule_models import Expected, expected, expected_of
 from polysome.testing.history import Offer
 from polysome.testing.record import Copy, Fate, Record
 
@@ -26,11 +26,14 @@ class ScheduleExact(Invariant):
         schedule = record.program.schedule
         if isinstance(schedule.options.get("serve"), str):
             raise Skip("the rate of the ports is a config item")
-        if schedule.policy == "fifo" and not schedule.options:
+        if schedule.plain:
             return self._at_once(record)
+        policy = expected_of(schedule)
+        if policy is None:
+            raise Skip(f"{schedule.policy} is defined once only: its folder has no `expected.py`")
         offers = history_of(record).offers
         end = record.fates[-1].at if record.fates else 0
-        found = expected(schedule.policy, schedule.options, offers, end)
+        found = expected(policy, schedule.options, offers, end)
         copies = {(f.number, c.port): c for f in record.fates for c in f.copies}
         for i, offer in enumerate(offers):
             self._time(record, offer, found, i, copies.get((offer.number, offer.port)))

@@ -8,12 +8,9 @@ from typing import ClassVar
 
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Broken, Invariant, classes_of, per_second, when
+from polysome.testing.builtin.schedule_models import BYTE, SHORTEST, ExpectedOf, expected_of, unit
 from polysome.testing.record import Copy, Fate, Record
 from polysome.testing.values_text import duration
-
-BYTE, PACKET = 8 * 10**9, 10**9
-SHORTEST = 14
-QUANTUM = 1514
 
 Left = tuple[int, int, int]  # time, size, number of the packet
 
@@ -34,9 +31,12 @@ class ScheduleBounds(Invariant):
         if isinstance(serve, int):
             cases += self._ports(record, serve)
         args = constants(schedule)
-        if schedule.policy in ("police", "shape") and args is not None and self._never_refilled(schedule, *args):
+        policy = expected_of(schedule)
+        if policy is None:
+            return cases
+        if policy.meters and args is not None and self._never_refilled(schedule, *args):
             cases += self._classes(record, *args)
-        bound = hold_bound(record, args)
+        bound = hold_bound(record, policy, args)
         if bound is not None:
             cases += self._held(record, bound)
         return cases
@@ -45,7 +45,7 @@ class ScheduleBounds(Invariant):
         """Whether forgetting a class changes nothing (P2.2, P4.4)."""
         idle = schedule.options["idle"]
         assert isinstance(idle, int)
-        return schedule.options["when_full"] == "drop" and idle * rate >= burst * _unit(schedule)
+        return schedule.options["when_full"] == "drop" and idle * rate >= burst * unit(schedule.options)
 
     def _ports(self, record: Record, rate: int) -> int:
         cases = 0
@@ -69,8 +69,8 @@ class ScheduleBounds(Invariant):
 
     def _classes(self, record: Record, rate: int, burst: int) -> int:
         schedule = record.program.schedule
-        unit = _unit(schedule)
-        counted = "bytes" if unit == BYTE else "packets"
+        scale = unit(schedule.options)
+        counted = "bytes" if scale == BYTE else "packets"
         classes = classes_of(record)
         cases = 0
         copies = ((classes[f.number], f, c) for f in record.fates if f.number in classes for c in f.copies)
@@ -81,13 +81,13 @@ class ScheduleBounds(Invariant):
                 level -= rate * (time - last)
                 if level <= 0:
                     level, began = 0, time
-                level, last = level + (size * unit if unit == BYTE else unit), time
-                if level > burst * unit:
+                level, last = level + (size * scale if scale == BYTE else scale), time
+                if level > burst * scale:
                     raise Broken(
                         (number,),
                         f"a class may get through {burst} {counted} and {per_second(rate, counted)} beyond that",
                         f"that of packet {number + 1} got more in the {duration(time - began)} until "
-                        f"{when(record, time)}: {-(-level // unit) - burst} too many",
+                        f"{when(record, time)}: {-(-level // scale) - burst} too many",
                     )
         return cases
 
@@ -114,45 +114,17 @@ def constants(schedule: ir.Schedule) -> tuple[int, ...] | None:
     return None
 
 
-def hold_bound(record: Record, args: tuple[int, ...] | None) -> int | None:
-    """How long a packet may be held, ns (P3 to P10); None if there is no bound."""
-    schedule = record.program.schedule
-    options = {name: value for name, value in schedule.options.items() if isinstance(value, int)}
-    if schedule.policy == "reframe":
-        return options["window"]
-    if args is None or (schedule.policy != "shape" and "serve" not in options):
-        return 0 if schedule.policy in ("fifo", "police") and "serve" not in schedule.options else None
-    own = min(options["buffer"], options.get("queue", options["buffer"]))
-    longest = max((len(c.data) for f in record.fates for c in f.copies), default=SHORTEST)
-    if schedule.policy == "shape":
-        rate, burst = args
-        return _shape_bound(rate, burst, own, _unit(schedule), longest)
-    serve = options["serve"]
-    if schedule.policy != "drr":
-        return -(-(options["buffer"] + longest) * BYTE // serve)
-    quantum = QUANTUM * min(max(args[0], 1), 2**32 - 1)
-    others = options["classes"] - 1 if "classes" in options else options["buffer"] // SHORTEST
-    total = longest + own + others * (-(-own // quantum) * quantum + longest)
-    return -(-total * BYTE // serve)
-
-
-def _shape_bound(rate: int, burst: int, own: int, unit: int, longest: int) -> int | None:
-    """P5.7."""
-    if rate == 0:
+def hold_bound(record: Record, policy: ExpectedOf, args: tuple[int, ...] | None) -> int | None:
+    """How long a packet may be held, ns; None if there is no bound."""
+    if isinstance(record.program.schedule.options.get("serve"), str):  # a config item
         return None
-    amount = own if unit == BYTE else own // SHORTEST
-    room = burst * unit - rate
-    rounded = 0 if (longest if unit == BYTE else 1) * unit <= room else amount * unit // max(room, unit)
-    return -(-amount * unit // rate) + rounded
+    longest = max((len(c.data) for f in record.fates for c in f.copies), default=SHORTEST)
+    return policy.hold_bound(record.program.schedule.options, args, longest)
 
 
 def _by_port(record: Record) -> list[list[Left]]:
     left = _grouped((c.port, f, c) for f in record.fates for c in f.copies)
     return [left.get(port, []) for port in range(len(record.program.ports))]
-
-
-def _unit(schedule: ir.Schedule) -> int:
-    return PACKET if schedule.options.get("unit") == "packets" else BYTE
 
 
 def _grouped(copies: Iterable[tuple[Hashable, Fate, Copy]]) -> dict[Hashable, list[Left]]:

@@ -1,21 +1,26 @@
 """What SCHEDULE.md says becomes of each packet, as plainly as it can be computed: no heaps, no shortcuts.
 
-A second implementation beside `kinds.policy`, which shares no code with it.
+A second implementation beside the policies, which shares no code with them: what those with a bucket per class, and
+those that serve ports, have in common. Each policy's own part is the `EXPECTED` in its folder's `expected.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar
 
+from polysome.ir import program as ir
+from polysome.kinds.policy import brought
 from polysome.testing.history import Offer
 
 BYTE = 8 * 10**9  # in 10^-9 bit
 PACKET = 10**9  # in 10^-9 packet
 LAST_TIME = 2**64 - 1
 MOST = 2**128 - 1
-QUANTUM = 1514
+SHORTEST = 14
 
 
 @dataclass
@@ -39,17 +44,52 @@ class Expected:
         self.rule[i] = rule
 
 
-def expected(policy: str, options: Mapping[str, Any], offers: Sequence[Offer], end: int) -> Expected:
+Options = Mapping[str, Any]  # `ir.Schedule.options`
+
+
+class Model(ABC):
+    """What becomes of the offers, one after the other."""
+
+    def __init__(self, options: Options, offers: Sequence[Offer]) -> None:
+        self.options, self.offers = options, offers
+        self.out = Expected()
+
+    def until(self, time: int) -> None:  # noqa: B027
+        """All that is due at or before `time` leaves."""
+
+    @abstractmethod
+    def arrive(self, i: int, offer: Offer) -> None:
+        """Offer number i, at its time, which all that was due until then has left before."""
+
+
+@dataclass(frozen=True)
+class ExpectedOf:
+    """A policy, by its section of SCHEDULE.md: the model, and how long a packet is held at most.
+
+    `hold_bound(options, args, longest)`: ns, None if there is no bound; `args` are the policy's values if they are the
+    same for all packets; `longest` the longest packet that left. `holds(options)`: may it hold any? `meters`: a class
+    gets through its burst (the second value), and its rate (the first) beyond that.
+    """
+
+    model: Callable[[Options, Sequence[Offer]], Model]
+    hold_bound: Callable[[Options, tuple[int, ...] | None, int], int | None]
+    holds: Callable[[Options], bool] = lambda options: True
+    meters: bool = False
+
+
+@cache
+def _expected() -> Mapping[str, ExpectedOf]:
+    return brought("expected")
+
+
+def expected_of(schedule: ir.Schedule) -> ExpectedOf | None:
+    """What is expected of the schedule's policy; None if its folder does not say."""
+    return _expected().get(schedule.policy)
+
+
+def expected(policy: ExpectedOf, options: Options, offers: Sequence[Offer], end: int) -> Expected:
     """For a trace that ends at `end` (ns)."""
-    model: _Model
-    if "serve" in options:
-        model = _Link(policy, options, offers)
-    elif policy in ("police", "shape"):
-        model = _Buckets(policy, options, offers)
-    elif policy == "reframe":
-        model = _Reframe(options, offers)
-    else:
-        model = _Model(offers)
+    model = policy.model(options, offers)
     for i, offer in enumerate(offers):
         model.until(offer.time)
         model.arrive(i, offer)
@@ -57,42 +97,24 @@ def expected(policy: str, options: Mapping[str, Any], offers: Sequence[Offer], e
     return model.out
 
 
-class _Model:
-    """A plain fifo (P3.1)."""
-
-    def __init__(self, offers: Sequence[Offer]) -> None:
-        self.offers = offers
-        self.out = Expected()
-
-    def until(self, time: int) -> None:
-        """All that is due at or before `time` leaves."""
-
-    def arrive(self, i: int, offer: Offer) -> None:
-        self.out.leave(i, offer.time, "P3.1")
+def full(options: Options, size: int, of_class: int, total: int) -> str | None:
+    """P1.7."""
+    if options.get("queue") is not None and of_class + size > options["queue"]:
+        return "queue full"
+    return "buffer full" if total + size > options["buffer"] else None
 
 
-class _Reframe(_Model):
-    """P6."""
+def own_room(options: Options) -> int:
+    """How many bytes of one class wait at most."""
+    return int(min(options["buffer"], options.get("queue", options["buffer"])))
 
-    def __init__(self, options: Mapping[str, Any], offers: Sequence[Offer]) -> None:
-        super().__init__(offers)
-        self.window, self.count = options["window"], options["count"]
-        self.buffer: list[int] = []
 
-    def until(self, time: int) -> None:
-        if self.buffer and (due := self.offers[self.buffer[0]].time + self.window) <= time:
-            self._empty(due)
+# ---------------------------------------------------------------- police and shape
 
-    def arrive(self, i: int, offer: Offer) -> None:
-        self.buffer.append(i)
-        if len(self.buffer) == self.count:
-            self._empty(offer.time)
 
-    def _empty(self, time: int) -> None:
-        classes = list(dict.fromkeys(self.offers[i].order_class for i in self.buffer))
-        for i in sorted(self.buffer, key=lambda i: (classes.index(self.offers[i].order_class), i)):
-            self.out.leave(i, time, "P6.2")
-        self.buffer = []
+def unit(options: Options) -> int:
+    """What a byte, or a packet, is in tokens."""
+    return PACKET if options.get("unit") == "packets" else BYTE
 
 
 @dataclass
@@ -106,12 +128,13 @@ class _Class:
     held: int = 0
 
 
-class _Buckets(_Model):
+class Buckets(Model):
     """P4 and P5, with the classes of P2."""
 
-    def __init__(self, policy: str, options: Mapping[str, Any], offers: Sequence[Offer]) -> None:
-        super().__init__(offers)
-        self.shapes, self.options = policy == "shape", options
+    shapes: ClassVar[bool]  # what is above the rate waits (P5), or is dropped (P4)
+
+    def __init__(self, options: Options, offers: Sequence[Offer]) -> None:
+        super().__init__(options, offers)
         self.packets = options.get("unit") == "packets"
         self.classes: dict[Hashable, _Class] = {}
         self.held: list[tuple[int, int]] = []  # time to leave, position
@@ -179,31 +202,26 @@ class _Buckets(_Model):
         return self.classes[key]
 
 
-def full(options: Mapping[str, Any], size: int, of_class: int, total: int) -> str | None:
-    """P1.7."""
-    if options.get("queue") is not None and of_class + size > options["queue"]:
-        return "queue full"
-    return "buffer full" if total + size > options["buffer"] else None
+# ---------------------------------------------------------------- ports with a rate
 
 
 @dataclass
-class _Port:
-    """`end`: of what is being sent, in 10^-9 bit; `round` of drr with deficits, and whether its first is visited."""
+class Port:
+    """`end`: of what is being sent, in 10^-9 bit; `waiting`: positions, in the order of arrival."""
 
     end: int = 0
     waiting: list[int] = field(default_factory=list)
-    round: list[Hashable] = field(default_factory=list)
-    deficits: dict[Hashable, int] = field(default_factory=dict)
-    visiting: bool = False
 
 
-class _Link(_Model):
-    """P7, with what P3.2, P8, P9 and P10 send next."""
+class Link(Model):
+    """P7; which of what waits a port sends next is up to the policy. `rule`: of its section, that which says so."""
 
-    def __init__(self, policy: str, options: Mapping[str, Any], offers: Sequence[Offer]) -> None:
-        super().__init__(offers)
-        self.policy, self.options, self.rate = policy, options, options["serve"]
-        self.ports: dict[int, _Port] = {}
+    rule: ClassVar[str]
+
+    def __init__(self, options: Options, offers: Sequence[Offer]) -> None:
+        super().__init__(options, offers)
+        self.rate = options["serve"]
+        self.ports: dict[int, Port] = {}
 
     def until(self, time: int) -> None:
         while True:
@@ -212,18 +230,14 @@ class _Link(_Model):
                 return
             now, number = min(due)
             port = self.ports[number]
-            i = self._next(port)
+            i = self.next(number, port.waiting)
             port.waiting.remove(i)
             port.end += self.offers[i].size * BYTE
-            cls = self.offers[i].order_class
-            if cls in port.round and not any(self.offers[j].order_class == cls for j in port.waiting):
-                port.visiting = port.visiting and port.round[0] != cls
-                port.round.remove(cls)
-                del port.deficits[cls]
-            self.out.leave(i, now, _SERVICE[self.policy])
+            self.sent(number, self.offers[i].order_class, port.waiting)
+            self.out.leave(i, now, self.rule)
 
     def arrive(self, i: int, offer: Offer) -> None:
-        port = self.ports.setdefault(offer.port, _Port())
+        port = self.ports.setdefault(offer.port, Port())
         if port.end <= offer.time * self.rate:
             port.end = offer.time * self.rate + offer.size * BYTE
             self.out.leave(i, offer.time, "P7.2")
@@ -241,35 +255,26 @@ class _Link(_Model):
             self.out.drop(i, reason, "P1.7")
             return
         port.waiting.append(i)
-        if self.policy == "drr" and offer.order_class not in port.round:
-            port.round.append(offer.order_class)
-            port.deficits[offer.order_class] = 0
+        self.waits(offer.port, offer.order_class)
 
-    def _next(self, port: _Port) -> int:
-        if self.policy == "fifo":
-            return port.waiting[0]
-        heads: dict[Hashable, int] = {}
-        for i in port.waiting:
-            heads.setdefault(self.offers[i].order_class, i)
-        if self.policy == "priority":
-            return min(heads.values(), key=lambda i: (-self.offers[i].args[0], i))
-        if self.policy == "deadline":
-            return min(heads.values(), key=lambda i: (min(self.offers[i].time + self.offers[i].args[0], LAST_TIME), i))
-        return self._by_round(port, heads)
+    @abstractmethod
+    def next(self, port: int, waiting: Sequence[int]) -> int:
+        """The position of the offer that the port sends next, of those that wait there."""
 
-    def _by_round(self, port: _Port, heads: Mapping[Hashable, int]) -> int:
-        """P10.2 to P10.4, P10.6."""
-        while True:
-            cls = port.round[0]
-            head = self.offers[heads[cls]]
-            if not port.visiting:
-                port.visiting = True
-                port.deficits[cls] += QUANTUM * min(max(head.args[0], 1), 2**32 - 1)
-            if head.size <= port.deficits[cls]:
-                port.deficits[cls] -= head.size
-                return heads[cls]
-            port.round.append(port.round.pop(0))
-            port.visiting = False
+    def waits(self, port: int, cls: Hashable) -> None:
+        """A packet of the class has begun to wait at the port."""
+
+    def sent(self, port: int, cls: Hashable, waiting: Sequence[int]) -> None:
+        """One that waited was sent; `waiting`: what is left there."""
+
+    def heads(self, waiting: Sequence[int]) -> dict[Hashable, int]:
+        """The first of each class."""
+        found: dict[Hashable, int] = {}
+        for i in waiting:
+            found.setdefault(self.offers[i].order_class, i)
+        return found
 
 
-_SERVICE = {"fifo": "P3.2", "priority": "P8.1", "deadline": "P9.1", "drr": "P10.3"}
+def one_queue_bound(options: Options, args: tuple[int, ...] | None, longest: int) -> int | None:
+    """P3.2; where nothing that comes later is sent first."""
+    return None if args is None else -(-(options["buffer"] + longest) * BYTE // options["serve"])

@@ -78,6 +78,7 @@ KIND = PolicyKind(
     hold_bound=hold_bound,
     memory=memory,
     constants=(("window", "duration"), ("count", "count")),
+    shared="one buffer",
     form="reframe WINDOW, PACKETS",
     native="Reframe<ClassKey>",
 )
