@@ -20,12 +20,10 @@ from typing import Any, Final
 
 from polysome import smt
 from polysome.ir import types as t
-from polysome.kinds.state.acl import AclRow
 from polysome.kinds.values import Prefix, Row, Taken
 
 Term = Any  # z3 has no types of its own
 TOKENS, TIME = 128, 64
-SOME = 2  # rows of a config table that may be chosen
 
 TRUE: Final[Term] = smt.BoolVal(True)
 FALSE: Final[Term] = smt.BoolVal(False)
@@ -187,60 +185,6 @@ def lift(type: t.Type, value: Any) -> Any:
     return UNKNOWN if width is None else bits(value, width)
 
 
-# ---------------------------------------------------------------- config that may be chosen
-
-
-def chosen(type: t.Type, limits: list[Term], ports: int) -> Any:
-    """A config item that may have any value, tables of up to a few rows; see `anything` for `limits`."""
-    match type:
-        case t.SetOf(t.Port() as item):
-            return Rows(tuple((anything(t.BOOL), None, bits(p, 16)) for p in range(ports)))
-        case t.ListOf(item) | t.SetOf(item):
-            return Rows(
-                _in_front(tuple((anything(t.BOOL), None, chosen(item, limits, ports)) for _ in range(SOME)), limits)
-            )
-        case t.Table("lpm", key, value):
-            return Rows(tuple(_prefix_row(key, value, length, limits, ports) for length in _lengths(key)))
-        case t.Table("maglev", _, value):
-            return chosen(t.ListOf(value), limits, ports)
-        case t.Table(_, key, value):
-            rows = [(anything(t.BOOL), anything(key, limits, ports), chosen(value, limits, ports)) for _ in range(SOME)]
-            limits += [neg(equal(a[1], b[1])) for a, b in itertools.combinations(rows, 2)]
-            return Rows(tuple(rows))
-        case t.Struct(_, fields):
-            return tuple(chosen(f, limits, ports) for _, f in fields)
-        case t.Tuple(items):
-            return tuple(chosen(i, limits, ports) for i in items)
-        case t.Prefix():
-            return _prefix(32, 24, limits)
-        case _:
-            return anything(type, limits, ports)
-
-
-def _in_front(rows: tuple[Any, ...], limits: list[Term]) -> tuple[Any, ...]:
-    limits += [smt.Implies(later[0], earlier[0]) for earlier, later in itertools.pairwise(rows)]
-    return rows
-
-
-def _lengths(key: t.Type) -> tuple[int, ...]:
-    width = t.width(key)
-    assert width is not None
-    return (width, width // 2, 0)
-
-
-def _prefix(width: int, length: int, limits: list[Term]) -> Prefix:
-    value: Any = smt.BitVec(f"any{next(_numbers)}", width)
-    if length < width:
-        limits.append(smt.Extract(width - length - 1, 0, value) == 0)
-    return Prefix(width, value, length)
-
-
-def _prefix_row(key: t.Type, value: t.Type, length: int, limits: list[Term], ports: int) -> tuple[Term, Any, Any]:
-    width = t.width(key)
-    assert width is not None
-    return (anything(t.BOOL), _prefix(width, length, limits), chosen(value, limits, ports))
-
-
 # ---------------------------------------------------------------- back from a model
 
 
@@ -251,37 +195,3 @@ def number(model: Term, term: Term) -> int:
 
 def holds(model: Term, condition: Term) -> bool:
     return bool(smt.is_true(model.eval(condition, model_completion=True)))
-
-
-def concrete(type: t.Type, value: Any, model: Term) -> Any:
-    """The value in a model, as `config.tables.Tables.replace` takes it."""
-    match type:
-        case t.Bool():
-            return holds(model, value)
-        case t.Struct(_, fields):
-            return tuple(concrete(f, v, model) for (_, f), v in zip(fields, value, strict=True))
-        case t.Tuple(items):
-            return tuple(concrete(i, v, model) for i, v in zip(items, value, strict=True))
-        case t.Prefix():
-            return Prefix(value.bits, number(model, value.value), value.length)
-        case t.ListOf() | t.SetOf() | t.Table():
-            return _table(type, [row for row in value.rows if holds(model, row[0])], model)
-        case _:
-            return number(model, value)
-
-
-def _table(type: t.ListOf | t.SetOf | t.Table, rows: list[Any], model: Term) -> Any:
-    match type:
-        case t.ListOf(item):
-            return tuple(concrete(item, value, model) for _, _, value in rows)
-        case t.SetOf(item):
-            return frozenset(concrete(item, value, model) for _, _, value in rows)
-        case t.Table("lpm", _, item):
-            return tuple((concrete(t.PREFIX, key, model), concrete(item, value, model)) for _, key, value in rows)
-        case t.Table("acl", key_type, item):
-            whole = [(concrete(key_type, key, model), concrete(item, value, model)) for _, key, value in rows]
-            return tuple(AclRow(key if isinstance(key, tuple) else (key,), value) for key, value in whole)
-        case t.Table("maglev", _, item):
-            return tuple((concrete(item, value, model), 1) for _, _, value in rows)
-        case t.Table(_, key_type, item):
-            return {concrete(key_type, key, model): concrete(item, value, model) for _, key, value in rows}

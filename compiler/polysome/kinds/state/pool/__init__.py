@@ -77,6 +77,10 @@ class Pool:
         part = self._partitions.get(partition)
         return prod(map(len, self._axes)) - (0 if part is None else part.out_inside)
 
+    def partitions(self) -> list[Hashable]:
+        """Those that were asked for a value."""
+        return list(self._partitions)
+
     def reload(self) -> None:
         """The domain changed: what left it is not given out any more, what is new is free the shortest, ascending."""
         old, self._axes = self._axes, _axes(self._domain())

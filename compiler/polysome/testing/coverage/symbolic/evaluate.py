@@ -155,7 +155,8 @@ class Evaluator(Expressions):
 
     def _contains(self, state: str, key: Any, index: str | None) -> Term:
         if not isinstance(self.program.state[state], ir.MapDecl):
-            return self.unknown(t.BOOL)
+            found = self.world.holds(state, key)
+            return self.unknown(t.BOOL) if found is None else found
         return (self.world.get(state, key) if index is None else self.world.find(state, index, key))[0]
 
     def _beyond(self, state: str, index: Term) -> Term:
@@ -168,7 +169,10 @@ class Evaluator(Expressions):
         if isinstance(self.program.state[state], ir.MapDecl):
             self.put(state, args[0], ())
             return ()
-        return () if e.type == t.Tuple(()) else self.unknown(e.type)
+        found = self.world.call(conj(self.guard, neg(disj(*self.traps))), state, e.method, args)
+        if e.type == t.Tuple(()):
+            return ()
+        return self.unknown(e.type) if found is None else found
 
     def put(self, state: str, key: Any, value: Any) -> None:
         """`m[k] = v`, and what the map computes of it."""

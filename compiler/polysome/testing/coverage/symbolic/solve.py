@@ -14,7 +14,8 @@ from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.symbolic.values import TRUE, Term, concrete, conj, disj, neg, number
+from polysome.symbolic.tables import concrete
+from polysome.symbolic.values import TRUE, Term, conj, disj, neg, number
 from polysome.testing.coverage.coverage import Nowhere
 from polysome.testing.coverage.points import points
 from polysome.testing.coverage.symbolic.execute import Executor

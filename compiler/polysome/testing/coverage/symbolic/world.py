@@ -50,6 +50,12 @@ class World(Protocol):
 
     def write(self, guard: Term, state: str, index: Any, value: Any) -> None: ...
 
+    def call(self, guard: Term, state: str, method: str, args: list[Any]) -> Any:
+        """A method of a kind that is used through methods; None: it may yield anything."""
+
+    def holds(self, state: str, key: Any) -> Term | None:
+        """`key in state` for such a kind."""
+
 
 class FreeWorld:
     """Every read may yield anything of its type, whatever was written."""
@@ -116,6 +122,12 @@ class FreeWorld:
     def remove(self, guard: Term, state: str, key: Any) -> None: ...
 
     def write(self, guard: Term, state: str, index: Any, value: Any) -> None: ...
+
+    def call(self, guard: Term, state: str, method: str, args: list[Any]) -> Any:
+        return None
+
+    def holds(self, state: str, key: Any) -> Term | None:
+        return None
 
     def _any(self, type: t.Type) -> Any:
         return anything(type, self.limits, len(self._program.ports))
