@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "cli": ANY,
 }
 # What a kind's folder holds beside the kind belongs to the part that asks for it, by its name (`kinds/found.py`).
-BROUGHT = {"invariant": "testing", "shadow": "testing", "expected": "testing", "model": "symbolic"}
+BROUGHT = {"invariant": "testing", "shadow": "testing", "expected": "testing", "lookup": "testing", "model": "symbolic"}
 
 
 def listed(*options: str) -> list[Path]:

@@ -7,6 +7,7 @@ is named like the module:
 |----------------|-----------------------------------------------------------------------------------------------|
 | `invariant.py` | what is true of a kind of state in every run, a built-in property (`testing.builtin.base`)    |
 | `model.py`     | a kind of state in terms of z3, for coverage (`symbolic.state`, `symbolic.tables`)            |
+| `lookup.py`    | what a lookup in a config table must find, told a second time (`testing.builtin.lookups`)     |
 | `expected.py`  | what a policy's definition says, told a second time (`testing.builtin.schedule_models`)       |
 """
 
