@@ -89,7 +89,7 @@ class Result:
 
 def properties(spec: Spec) -> tuple[Property, ...]:
     """The spec's own, those of the libraries it uses, then the built-in ones that concern it."""
-    return (*judge.properties(spec.program), *(p for p in builtin.BUILTIN if p.concerns(spec.program)))
+    return (*judge.properties(spec.program), *(p for p in builtin.every() if p.concerns(spec.program)))
 
 
 def run(spec: Spec, plan: Plan, database: ExampleDatabase | None = None) -> Result:

@@ -14,7 +14,7 @@ from polysome.config.load import load_config
 from polysome.kinds.state.acl import AclRow, Range
 from polysome.kinds.values import Prefix
 from polysome.syntax.diagnostics import Report
-from polysome.testing.builtin import BUILTIN
+from polysome.testing.builtin import every
 from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Judgement, execute
 from polysome.testing.spec import Spec, load
@@ -321,7 +321,7 @@ def executions(kind: str, traces: int, first: int = 0) -> list[Execution]:
 
 
 def verdicts(execution: Execution) -> dict[str, Judgement]:
-    return {p.name: p.judge(execution) for p in BUILTIN}
+    return {p.name: p.judge(execution) for p in every()}
 
 
 # ---------------------------------------------------------------- examples

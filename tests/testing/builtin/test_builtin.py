@@ -13,7 +13,7 @@ from tests.testing.builtin import mutants_packets, mutants_runs, mutants_state
 from tests.testing.builtin.mutant import MUTANTS, Mutant
 from tests.testing.builtin.networks import EXAMPLES, SCHEDULES, captured, example, executions, verdicts
 
-from polysome.testing.builtin import BUILTIN
+from polysome.testing.builtin import every
 from polysome.testing.builtin.base import packets
 from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Failure, Property, execute
@@ -26,13 +26,13 @@ assert mutants_packets and mutants_state and mutants_runs, "importing them regis
 
 TRACES = 4
 MOST_TRACES = 60
-NAMES = {p.name: p for p in BUILTIN}
+NAMES = {p.name: p for p in every()}
 ELSEWHERE = {"batches", "engines agree", "faults"}  # of engines that are no interpreter
 
 
 def test_each_has_a_name_and_says_what_it_promises() -> None:
-    assert len(NAMES) == len(BUILTIN)
-    assert all(len(p.doc.split()) > 10 for p in BUILTIN)
+    assert len(NAMES) == len(every())
+    assert all(len(p.doc.split()) > 10 for p in every())
 
 
 @pytest.mark.parametrize("network", ["store", "rewriting", *SCHEDULES])

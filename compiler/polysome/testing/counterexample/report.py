@@ -39,7 +39,7 @@ def replay(counterexample: Counterexample, engine: str | None = None) -> tuple[E
     name = engine or counterexample.engine
     if name not in ENGINES:
         raise ReplayError(f"there is no engine `{name}`", f"There are: {', '.join(ENGINES)}.")
-    every = (*judge.properties(counterexample.spec.program), *builtin.BUILTIN)
+    every = (*judge.properties(counterexample.spec.program), *builtin.every())
     property = next((p for p in every if p.name == counterexample.property), None)
     if property is None:
         raise ReplayError(
