@@ -115,6 +115,11 @@ def test_its_invariant_finds_a_fault(run: Run, tmp_path: Path) -> None:
     assert code == 1 and "FAILS    ring" in text and "`recent` says" in text
 
 
+def test_the_pages_on_messages_name_it(run: Run) -> None:
+    assert "| `ring<V>` | `push`, `held`, `clear` | `in` |" in run("explain", "E0503")[1]
+    assert "| `instant` |  |  |" in run("explain", "E0701")[1]
+
+
 def test_coverage_searches_what_it_decides(run: Run) -> None:
     code, text = run("test", "last_ports.nf", "--coverage", "--seconds", 200)  # it stops when all is reached
     assert code == 0 and "reached 12 of 12 branch outcomes" in text

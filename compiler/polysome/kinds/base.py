@@ -32,6 +32,7 @@ class Option:
     required: bool = False
     default: int | None = None
     why: str = ""  # shown when a required option is missing
+    room: bool = False  # how much finds room: tests try with less
 
 
 @dataclass(frozen=True)

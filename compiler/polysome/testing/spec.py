@@ -13,6 +13,7 @@ from polysome.analysis.all import analyse
 from polysome.config.load import load_config
 from polysome.interp.code import Generated, generate
 from polysome.ir import program as ir
+from polysome.kinds.state import STATE_KINDS
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Report
 
@@ -61,7 +62,7 @@ def load(
 
 @lru_cache(maxsize=256)
 def shrunk(program: ir.Program, entries: int) -> ir.Program:
-    """The program with room for `entries` in maps, sets, pools, blooms, and for as many classes and waiting frames."""
+    """The program with room for `entries` in all state that has some, and for as many classes and waiting frames."""
     state = {name: _smaller(decl, entries) for name, decl in program.state.items()}
     limits = {"classes": entries, "queue": entries * FRAME, "buffer": entries * FRAME}
     options: dict[str, int | str] = {
@@ -85,8 +86,9 @@ def _smaller(decl: ir.AnyState, entries: int) -> ir.AnyState:
         case ir.PoolDecl():
             axes = tuple(a if isinstance(a, str) else (a[0], min(a[1], a[0] + entries - 1)) for a in decl.axes)
             return dataclasses.replace(decl, axes=axes)
-        case ir.KindDecl() if "capacity" in decl.options:  # a bloom filter, whose bits then meet
-            capacity = min(decl.options["capacity"], entries)
-            return dataclasses.replace(decl, options={**decl.options, "capacity": capacity})
+        case ir.KindDecl(kind=kind, options=options):
+            rooms = {option.name for option in STATE_KINDS[kind].options if option.room}
+            smaller = {name: min(value, entries) if name in rooms else value for name, value in options.items()}
+            return dataclasses.replace(decl, options=smaller)
         case _:
             return decl

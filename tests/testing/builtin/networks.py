@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -310,11 +311,18 @@ def rewriting_trace() -> Trace:
     return Trace({}, tuple(Arrival(0, 10**9 + n, f) for n, f in enumerate(frames)))
 
 
+OWN: dict[str, tuple[str, Callable[[int], Trace]]] = {}
+"""NFs of kinds of state, by the kind, with traces by number; each is put here by the module that breaks the kind."""
+
+
 def executions(kind: str, traces: int, first: int = 0) -> list[Execution]:
-    """Runs of a spec: `store`, `rewriting` or the name of a schedule; of so many traces, from number `first` on."""
+    """Runs of a spec: `store`, `rewriting`, one of `OWN` or a schedule's; of so many traces, from number `first` on."""
     engine = ENGINES["interp"]
     if kind == "store":
         return [execute(spec(STORE), store_trace(n), engine) for n in range(first, first + traces)]
+    if kind in OWN:
+        source, trace = OWN[kind]
+        return [execute(spec(source), trace(n), engine) for n in range(first, first + traces)]
     if kind == "rewriting":
         return [execute(spec(REWRITING), rewriting_trace(), engine)]
     return [execute(scheduled(kind), schedule_trace(n), engine) for n in range(first, first + traces)]

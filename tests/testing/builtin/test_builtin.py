@@ -6,12 +6,12 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tests.testing.builtin import mutants_packets, mutants_runs, mutants_state
 from tests.testing.builtin.mutant import MUTANTS, Mutant
-from tests.testing.builtin.networks import EXAMPLES, SCHEDULES, captured, example, executions, verdicts
+from tests.testing.builtin.networks import EXAMPLES, OWN, SCHEDULES, captured, example, executions, verdicts
 
 from polysome.testing.builtin import every
 from polysome.testing.builtin.base import packets
@@ -22,7 +22,8 @@ from polysome.testing.record import Copy, Fate, Record
 from polysome.testing.spec import Spec
 from polysome.testing.trace import Trace
 
-assert mutants_packets and mutants_state and mutants_runs, "importing them registers what they break"
+for broken_engines in sorted(Path(__file__).parent.glob("mutants_*.py")):
+    import_module(f"tests.testing.builtin.{broken_engines.stem}")  # registers what it breaks
 
 TRACES = 4
 MOST_TRACES = 60
@@ -35,7 +36,7 @@ def test_each_has_a_name_and_says_what_it_promises() -> None:
     assert all(len(p.doc.split()) > 10 for p in every())
 
 
-@pytest.mark.parametrize("network", ["store", "rewriting", *SCHEDULES])
+@pytest.mark.parametrize("network", ["store", "rewriting", *SCHEDULES, *OWN])
 def test_they_hold(network: str) -> None:
     for execution in executions(network, TRACES):
         failed = {name: found.failure.said for name, found in verdicts(execution).items() if found.failure}
@@ -54,7 +55,7 @@ def test_they_hold_for_the_examples(name: str) -> None:
 
 def test_each_tests_something() -> None:
     cases: Counter[str] = Counter()
-    for network in ("store", "rewriting", "drr"):
+    for network in ("store", "rewriting", "drr", *OWN):
         for execution in executions(network, 12 if network == "store" else 3):
             cases.update({name: found.cases for name, found in verdicts(execution).items()})
     assert {name for name in NAMES if not cases[name]} == ELSEWHERE

@@ -33,7 +33,7 @@ class Ring:
 KIND = StateKind(
     name="ring",
     params=("V",),
-    options=(Option("room", "count", required=True, why="it is how many are kept"),),
+    options=(Option("room", "count", required=True, room=True, why="it is how many are kept"),),
     methods=(
         Method("push", ("V",), None, writes=True),
         Method("held", (), "u64", writes=False),

@@ -74,7 +74,7 @@ KIND = StateKind(
     name="bloom",
     params=("K",),
     options=(
-        Option("capacity", "count", required=True, why="with more keys than this the error is exceeded"),
+        Option("capacity", "count", required=True, room=True, why="with more keys than this the error is exceeded"),
         Option("error", "percent", required=True, why="it is the share of wrong yeses when `capacity` keys are in"),
     ),
     methods=(
