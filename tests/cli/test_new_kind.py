@@ -84,6 +84,7 @@ def test_it_is_checked(run: Run, tmp_path: Path) -> None:
     assert code == 1 and "It is how many are kept" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["interp", *(pytest.param(engine, marks=needs_compiler) for engine in ("native", "system"))]
 )
@@ -104,6 +105,7 @@ def test_what_its_property_finds_is_explained(run: Run) -> None:
     assert code == 0 and "in recent" in text and "dropped: seen lately" in text
 
 
+@pytest.mark.slow
 def test_its_invariant_finds_a_fault(run: Run, tmp_path: Path) -> None:
     broken = with_kinds(tmp_path / "broken")
     folder = broken / "polysome/kinds/state/ring"
@@ -120,11 +122,13 @@ def test_the_pages_on_messages_name_it(run: Run) -> None:
     assert "| `instant` |  |  |" in run("explain", "E0701")[1]
 
 
+@pytest.mark.slow
 def test_coverage_searches_what_it_decides(run: Run) -> None:
     code, text = run("test", "last_ports.nf", "--coverage", "--seconds", 200)  # it stops when all is reached
     assert code == 0 and "reached 12 of 12 branch outcomes" in text
 
 
+@pytest.mark.slow
 def test_it_is_planned_and_compiled(run: Run, tmp_path: Path) -> None:
     code, text = run("plan", "last_ports.nf")
     assert code == 0 and "ipv4" in text
@@ -147,6 +151,7 @@ def test_a_policy_is_checked(run: Run, tmp_path: Path) -> None:
     assert code == 1 and "E0704" in text and "Write `instant;`" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["interp", *(pytest.param(engine, marks=needs_compiler) for engine in ("native", "system"))]
 )

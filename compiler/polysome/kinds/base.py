@@ -55,7 +55,8 @@ class NativeState:
 
     `type`: its name; `{words}` in it is how many 64-bit words a key takes. It is made with `sizes(options)`, 64-bit
     numbers, written as `made` has it. Its methods take what the kind's do: a key as its hash or, if it `keeps_keys`,
-    as words; it has `carry` as all state has (nf/archive.hpp). `prefetched`: it is larger than a cache, and
+    as words. It has `carry` as all state has (nf/archive.hpp), `contains(key)` if the kind has an `element`, and, if it
+    `iterates`, `items()`: pairs of a key's words and a number. `prefetched`: it is larger than a cache, and
     `prefetch(hash)` is called ahead. Bytes, if not as the kind says: `memory(options, words, table)`, where `table(n)`
     are those of a hash table that finds n things.
     """

@@ -10,8 +10,6 @@ from polysome.testing.builtin.schedule_models import Expected, expected, expecte
 from polysome.testing.history import Offer
 from polysome.testing.record import Copy, Fate, Record
 
-REASONS = {"policed", "longer than burst", "rate too low", "no free class", "queue full", "buffer full"}
-
 
 @dataclass(frozen=True)
 class ScheduleExact(Invariant):

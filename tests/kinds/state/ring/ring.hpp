@@ -35,8 +35,6 @@ class Ring {
         oldest_ = 0;
     }
 
-    size_t memory() const { return values_.capacity() * sizeof(Value); }
-
     /// To an empty one with as much room.
     template <class Archive>
     void carry(Archive& archive) {
