@@ -125,7 +125,7 @@ def part_of(module: str) -> str:
     """The part of Polysome that a module belongs to; "": the package itself."""
     match module.split("."):
         case ["kinds", "state" | "policy", _, brought]:
-            return BROUGHT.get(brought, "")
+            return BROUGHT.get(brought, brought)
         case [part, *_]:
             return part
     return ""
