@@ -1,6 +1,6 @@
 """Where the standard library and the targets are: inside the installed package, or beside it in a checkout.
 
-And where what was made once is kept for the next time.
+And where what was made once is kept for the next time, and which engines there are.
 """
 
 from __future__ import annotations
@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from pkgutil import iter_modules
+from typing import Final
+
+MEANING: Final = "interp"  # the engine that all others are compared with
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -17,6 +21,11 @@ def folder(name: str) -> Path:
     """The folder `stdlib` or `targets`."""
     installed = _PACKAGE / name
     return installed if installed.is_dir() else _PACKAGE.parent.parent / name
+
+
+def engines() -> tuple[str, ...]:
+    """The engines by name: each is a folder of `polysome.engines`. This loads none."""
+    return tuple(found.name for found in iter_modules([str(Path(__file__).parent / "engines")]) if found.ispkg)
 
 
 def user_cache() -> Path:

@@ -11,8 +11,7 @@ from tests.backends.examples import EXAMPLES, program
 from polysome.backends.controller.probes import lengths, probes
 from polysome.backends.system.design import Design, default_design
 from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
-from polysome.testing.counterexample.seen import Nowhere
+from polysome.interp.machine import Machine, Nowhere
 
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
 UNSPLIT = ("bridge", "router6")

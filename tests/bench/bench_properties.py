@@ -18,11 +18,11 @@ from typing import Any
 from tests.semantics.rules.packets import ethernet, ipv4, ipv6, tcp, udp
 from tests.testing.judge.kit import default
 
-from polysome.testing.engines import ENGINES
+from polysome.engines import ENGINES
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing.execution import Execution, execute
 from polysome.testing.judge import properties
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Trace
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = 10**6  # ns between packets

@@ -20,12 +20,13 @@ import dpkt
 
 from polysome.captures.read import open_capture
 from polysome.captures.write import PcapngWriter
+from polysome.cli.feeding import Feed
 from polysome.cli.results import Output
 from polysome.config.load import load_config
-from polysome.config.tables import Tables
-from polysome.interp.code import generate
-from polysome.interp.feed import Gaps, Turns
-from polysome.interp.machine import Machine
+from polysome.engines import ENGINES
+from polysome.engines.feed import Gaps, Turns
+from polysome.engines.options import RunOptions
+from polysome.resources import MEANING
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
 
@@ -53,7 +54,6 @@ def runner(example: str, captures: list[Path], repeats: int) -> Callable[[], flo
     program = check(folder / f"{example}.nf", report)
     files = [str(p) for p in folder.glob("config*.toml")] + [f"{p.stem}={p}" for p in folder.glob("*.csv")]
     values = load_config(program, files, report)
-    generated = generate(program)
 
     def run() -> float:
         with tempfile.TemporaryDirectory() as scratch:
@@ -61,11 +61,10 @@ def runner(example: str, captures: list[Path], repeats: int) -> Callable[[], flo
             for _ in range(repeats):
                 for capture in captures:
                     with PcapngWriter(Path(scratch) / "out.pcapng", program.ports) as writer:
-                        machine = Machine(program, Tables(program, values), Output(program, writer), generated)
-                        turns, gaps = Turns(machine), Gaps(3600 * 10**9)
-                        for c in open_capture(capture):
-                            machine.arrive(turns.port(c.data), gaps.time(c.time), c.data)
-                        machine.finish()
+                        output = Output(program, writer)
+                        running = ENGINES[MEANING].start(program, values, RunOptions())
+                        feed = Feed(running, ENGINES[MEANING], Turns.of(program, values), Gaps(3600 * 10**9), output)
+                        feed.all(((None, c) for c in open_capture(capture)), [], lambda: None)
             return time.perf_counter() - start
 
     return run

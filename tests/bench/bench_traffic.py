@@ -14,11 +14,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.resources import MEANING
 from polysome.testing import traffic
 from polysome.testing.coverage import measure as branches
-from polysome.testing.engines.interp import run
-from polysome.testing.options import RunOptions
-from polysome.testing.spec import Spec, code, load
+from polysome.testing.spec import Spec, load
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ENDS = ("idle", "age", "evicted", "removed")
@@ -35,7 +36,7 @@ def measure(spec: Spec, count: int, seed: int) -> dict[str, Any]:
     flows: list[float] = []
     by_port: Counter[str] = Counter()
     for trace in traces:
-        record = run(program, trace, RunOptions(), code(program))
+        record = ENGINES[MEANING].run(program, trace, RunOptions())
         ends.update(ENDS[e.why] for e in record.ends)
         classes = Counter(str(f.order_class) for f in record.fates)
         flows.append(len(record.fates) / max(1, len(classes)))

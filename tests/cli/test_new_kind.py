@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.kinds.added import ADDED, polysome, with_kinds
+from tests.added import polysome, with_added
 from tests.kinds.policy.instant import KIND as INSTANT
 from tests.kinds.state.ring import KIND as RING
 from typer.testing import CliRunner
@@ -52,6 +52,13 @@ nf scheduled {
 
 needs_compiler = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 Run = Callable[..., tuple[int, str]]
+
+
+ADDED = Path(__file__).resolve().parents[1] / "kinds"
+
+
+def with_kinds(place: Path) -> Path:
+    return with_added(place, {f"kinds/{sort}": (ADDED / sort).iterdir() for sort in ("state", "policy")})
 
 
 @pytest.fixture(scope="session")

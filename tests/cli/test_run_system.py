@@ -182,11 +182,11 @@ def test_options_of_the_system_need_it(option: str, value: object, engine: str) 
     [
         (("--faults", "server2:loss=1"), "--faults: there is no RDMA server 2 (column 1)"),
         (("--faults", "clients:lost=1"), "--faults: `lost=1` is no fault (column 9)"),
-        (("--queue-pairs", 3), "--queue-pairs 3: a power of two was expected"),
-        (("--cores", 2), "--cores: the NF of --engine system has one core"),
+        (("--queue-pairs", 3), "--queue-pairs: 3 is no power of two"),
+        (("--cores", 2), "--cores: only --engine interp or native has that, not --engine system"),
         (("--site", "site.toml", "--servers", 2), "--site and --servers: the site file names its RDMA servers"),
         (("--site", "no/such/site.toml"), "no/such/site.toml"),
-        (("--explain-packet", 1), "only the interpreter can say why"),
+        (("--explain-packet", 1), "--explain-packet: only --engine interp has that"),
     ],
 )
 def test_what_makes_no_sense_is_one_error(options: tuple[object, ...], said: str) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from polysome.analysis.frames import repaired
 from polysome.cli import five_tuple as made
 from polysome.cli.five_tuple import BadFlow, five_tuple
 from polysome.cli.main import app
 from polysome.deploy.messages import control
-from polysome.testing.counterexample.frames import repaired
 from polysome.testing.wire import checksums
 
 grpc = pytest.importorskip("grpc", reason="needs Python's gRPC: pip install grpcio")

@@ -21,8 +21,8 @@ from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.library import limits, p4_text, translated
+from polysome.engines.shrunk import shrunk
 from polysome.resources import folder
-from polysome.testing.spec import shrunk
 
 HERE = Path(__file__).resolve().parent
 SANITIZED = "-fsanitize=fuzzer,address,undefined"

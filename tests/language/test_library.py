@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from polysome.analysis.all import analyse
+from polysome.engines import ENGINES
+from polysome.engines.trace import Arrival, Trace
 from polysome.ir import program as ir
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report, SpecError
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import execute
 from polysome.testing.judge import properties
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.traffic import seeded
 
 LIBRARY = Path(__file__).parents[2] / "stdlib" / "test"

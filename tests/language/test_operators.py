@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from tests.language.operator_cases import WIDTHS, Case, boundaries, every, frame, pairs, result, spec_text
 
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.trace import Arrival, Trace
 from polysome.ir import program as ir
 from polysome.ir.fold import Undefined, evaluate
 from polysome.ir.operators import ARITHMETIC, COMPARISONS
 from polysome.ir.walk import walk
-from polysome.testing.engines import ENGINES
 from polysome.testing.judge.operators import Code, Operators
-from polysome.testing.options import RunOptions
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Trace
 
 STEP = 10_000  # ns between packets
 
@@ -111,7 +111,7 @@ def test_engines(spec: Spec, engine: str) -> None:
         for a, b in pairs(case)
     ]
     arrivals = tuple(Arrival(0, STEP * n, data) for n, (data, _, _) in enumerate(asked))
-    record = runs.run(spec, Trace({}, arrivals), RunOptions())
+    record = runs.run(spec.program, Trace({}, arrivals), RunOptions())
     assert record.crash is None
     for fate, (_, case, of) in zip(record.fates, asked, strict=True):
         wanted = case.means(*of)

@@ -26,15 +26,15 @@ from polysome.analysis.sharding import sharding
 from polysome.backends.nf_cpp.build import BuildError, built, missing
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.generate import generate, namespace
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Copy, Made, Record
+from polysome.engines.trace import Arrival, Trace
 from polysome.interp.apply import apply
 from polysome.interp.packet import Packet
 from polysome.ir import program as ir
 from polysome.testing import traffic
-from polysome.testing.engines import ENGINES
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Copy, Made, Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 
 pytestmark = [
     pytest.mark.slow,
@@ -131,7 +131,7 @@ def _bursts(seed: int) -> tuple[Arrival, ...]:
 def test_schedules_treat_answers_as_packets(policy: str, to: str, reasons: set[str], tmp_path: Path) -> None:
     spec = written(tmp_path, HELD.format(policy=policy, to=to))
     trace = Trace({}, _bursts(3), ())
-    fates = ENGINES["interp"].run(spec, trace, RunOptions()).fates
+    fates = ENGINES["interp"].run(spec.program, trace, RunOptions()).fates
     assert reasons | {"other"} == {f.reason for f in fates if f.reason is not None}
     assert any(copy.time > f.at for f in fates for copy in f.copies) or "police" in policy
     met = _compared(spec, _driver(spec), trace)
@@ -158,7 +158,7 @@ nf speaker {
 def test_packets_that_the_nf_makes_are_own_frames(tmp_path: Path) -> None:
     spec = written(tmp_path, SPEAKER)
     trace = Trace({}, _bursts(5), ())
-    causes = {made.cause is None for made in ENGINES["interp"].run(spec, trace, RunOptions()).emitted}
+    causes = {made.cause is None for made in ENGINES["interp"].run(spec.program, trace, RunOptions()).emitted}
     assert causes == {True, False}, "a timer's and a packet's"
     assert _compared(spec, _driver(spec), trace).keys() > {0}
 
@@ -185,7 +185,7 @@ def _driver(spec: Spec, carry: Carry = "fields") -> Path:
 def _compared(spec: Spec, driver: Path, trace: Trace, cores: int = 1, carry: Carry = "fields") -> Counter[int]:
     """How many packets of each class were compared; 0: whole ones. Every third packet travels whole in any case."""
     program = spec.program
-    record = ENGINES["interp"].run(spec, trace, RunOptions(cores=cores))
+    record = ENGINES["interp"].run(spec.program, trace, RunOptions(cores=cores))
     assert record.crash is None
     items = [(CHANGE, c.time, 0, encode(program, c.values)) for c in trace.changes]
     items += [(AS_WHOLE if n % 3 == 2 else PACKET, a.time, a.port, a.data) for n, a in enumerate(trace.arrivals)]

@@ -28,20 +28,22 @@ from polysome.backends.nf_cpp.build import build
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.library import Failed, Kind, Running, load
 from polysome.backends.nf_cpp.sizes import sizes
+from polysome.engines import ENGINES
+from polysome.engines.history import LENGTH
+from polysome.engines.native import run as native
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
+from polysome.engines.trace import Trace
 from polysome.ir import program as ir
 from polysome.kinds.hashing import encoder
+from polysome.kinds.values import plain
 from polysome.testing import traffic
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.time_jumps import jumps
 from polysome.testing.campaign import properties
-from polysome.testing.engines import ENGINES, native
 from polysome.testing.execution import execute
-from polysome.testing.history import LENGTH, plain
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
 from polysome.testing.spec import load as read_spec
-from polysome.testing.trace import Trace
 
 INTERP, NATIVE = ENGINES["interp"], ENGINES["native"]
 TRACES, MOST_TRACES = 6, 50  # for a spec with room for three entries, and as many with room for one
@@ -53,9 +55,9 @@ pytestmark = pytest.mark.skipif(NATIVE.missing() is not None, reason=str(NATIVE.
 
 def compared(spec: Spec, trace: Trace, options: RunOptions = NO_OPTIONS) -> Record:
     """Both engines do the same with the trace; what the interpreter made of it."""
-    expected = INTERP.run(spec, trace, options)
+    expected = INTERP.run(spec.program, trace, options)
     assert expected.crash is None
-    found = NATIVE.run(spec, trace, options)
+    found = NATIVE.run(spec.program, trace, options)
     same(expected, found, "as C++")
     assert [made.cause for made in found.emitted] == [made.cause for made in expected.emitted]
     assert [made.place for made in found.emitted] == [made.place for made in expected.emitted]
@@ -168,9 +170,14 @@ def test_packets_that_change_their_form() -> None:
 
 def test_what_it_does_not_have() -> None:
     spec = example("forwarder")
-    for options in (RunOptions(split=True), RunOptions(scramble=True), RunOptions(faults=frozenset({"loss"}))):
-        with pytest.raises(Unsupported, match="need the engine `system`"):
-            NATIVE.run(spec, captured(spec), options)
+    refused = {
+        "only the engine `system` has faults on links, not `native`": RunOptions(faults=frozenset({"loss"})),
+        "only the engines `interp` and `system` have packets split from their payloads": RunOptions(split=True),
+        "only the engine `interp` has scrambled bytes, not `native`": RunOptions(scramble=True),
+    }
+    for said, options in refused.items():
+        with pytest.raises(Unsupported, match=said):
+            NATIVE.run(spec.program, captured(spec), options)
 
 
 def test_it_shows_no_state() -> None:
@@ -188,7 +195,7 @@ def test_a_failure_of_the_library_is_a_crash_of_the_engine(monkeypatch: pytest.M
     spec = example("load_balancer")
     trace = captured(spec)
     monkeypatch.setattr(native, "encode", lambda program, values: encode(program, values)[:-1])
-    record = NATIVE.run(spec, trace, RunOptions())
+    record = NATIVE.run(spec.program, trace, RunOptions())
     assert record.crash == "the config is malformed" and record.fates == ()
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from tests.testing.builtin.networks import (
@@ -20,35 +20,46 @@ from tests.testing.builtin.networks import spec as network
 
 from polysome.backends.nf_cpp.build import build
 from polysome.backends.nf_cpp.config_blob import encode
-from polysome.backends.nf_cpp.library import Running, load
+from polysome.backends.nf_cpp.library import load
+from polysome.engines import ENGINES
+from polysome.engines.collect import Collected, fed
+from polysome.engines.events import Event
+from polysome.engines.native.run import NativeRun
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing import traffic
 from polysome.testing.builtin.compare import same
-from polysome.testing.engines import ENGINES, native
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 NATIVE = ENGINES["native"]
 pytestmark = pytest.mark.skipif(NATIVE.missing() is not None, reason=str(NATIVE.missing()))
 ONE = RunOptions(batch=1)
 
 
-class Restarting(native._Run):
-    """Runs a trace with a restart after each `every`-th packet."""
+class Restarting(NativeRun):
+    """A run that restarts after each `every`-th packet."""
 
     def __init__(self, spec: Spec, trace: Trace, every: int) -> None:
-        super().__init__(spec.program, trace, ONE)
-        self.every = every
+        super().__init__(spec.program, load(build(spec.program)), trace.config, replace(ONE, observed=True))
+        self.program, self.trace, self.every = spec.program, trace, every
+        self.number = self.now = 0
 
-    def _steps(self, running: Running) -> Iterator[Callable[[], None]]:
-        now = 0
-        for number, step in enumerate(super()._steps(running)):
-            if number and number % self.every == 0:
-                yield partial(running.restart, encode(self.program, self._config(now)))
-            if number < len(self.trace.arrivals):
-                now = max(now, self.trace.arrivals[number].time)
-            yield step
+    def arrive(self, packets: Sequence[Arrival]) -> Iterator[Event]:
+        yield from self._restarted()
+        (packet,) = packets
+        self.number += 1
+        self.now = max(self.now, packet.time)
+        yield from super().arrive(packets)
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._restarted()
+        yield from super().finish()
+
+    def _restarted(self) -> Iterator[Event]:
+        if self.number and self.number % self.every == 0:
+            config = encode(self.program, self._config(self.now))
+            yield from self._told(lambda: self.running.restart(config))
 
     def _config(self, now: int) -> dict[str, object]:
         config = dict(self.trace.config)
@@ -59,13 +70,15 @@ class Restarting(native._Run):
 
 
 def restarted(spec: Spec, trace: Trace, every: int = 1) -> Record:
-    run = Restarting(spec, trace, every)
-    run.through(load(build(spec.program)))
-    return run.record(None)
+    collected = Collected(spec.program, trace, sees_frames=False)
+    with Restarting(spec, trace, every) as run:
+        for event in fed(run, trace, ONE):
+            collected.take(event)
+    return collected.record(None, None)
 
 
 def unnoticed(spec: Spec, trace: Trace, every: int = 1) -> None:
-    expected = NATIVE.run(spec, trace, ONE)
+    expected = NATIVE.run(spec.program, trace, ONE)
     assert expected.crash is None
     same(expected, restarted(spec, trace, every), "with restarts")
 

@@ -23,13 +23,13 @@ from tests.testing.traffic.kit import machine, written
 from polysome.backends.nf_cpp.build import build, missing
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.shapes import Shape, common_shapes
+from polysome.engines.native import run as native
+from polysome.engines.options import RunOptions
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.interp.packet import Packet
 from polysome.ir import program as ir
 from polysome.ir.walk import written_fields
-from polysome.testing.engines import native
-from polysome.testing.options import RunOptions
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Change, Trace
 from polysome.testing.traffic.build import lone_frame
 
 pytestmark = [

@@ -14,6 +14,7 @@ from tests.nf_host.test_control import INSIDE, OUTSIDE, udp
 from tests.testing.builtin.networks import EXAMPLES, STORE, captured, example
 from tests.testing.traffic.kit import written
 
+from polysome.analysis.values_text import text
 from polysome.backends.nf_cpp.build import built, missing
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.generate import generate, namespace
@@ -21,7 +22,6 @@ from polysome.cli.five_tuple import five_tuple
 from polysome.ir import types as t
 from polysome.testing import traffic
 from polysome.testing.spec import Spec
-from polysome.testing.values_text import text
 
 pytestmark = [
     pytest.mark.slow,

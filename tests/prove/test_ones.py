@@ -69,7 +69,7 @@ def test_words_added_and_complemented_are_those_of_hardware(a: int) -> None:
 
 @pytest.mark.parametrize("old", EDGES)
 def test_an_updated_checksum_is_that_of_the_interpreter(old: int) -> None:
-    from polysome.interp.checksum import updated as reference
+    from polysome.ir.checksum import updated as reference
 
     for b in EDGES:
         for c in EDGES:

@@ -19,8 +19,8 @@ from polysome.captures.errors import CaptureError
 from polysome.captures.read import Captured, open_capture
 from polysome.config.load import load_config
 from polysome.config.tables import Tables
+from polysome.engines.feed import Gaps, Turns
 from polysome.interp.code import Generated, generate
-from polysome.interp.feed import Gaps, Turns
 from polysome.interp.machine import Counters, Machine
 from polysome.ir import program as ir
 from polysome.kinds.state.acl import AclRow, Range

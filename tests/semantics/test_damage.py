@@ -13,7 +13,7 @@ from tests.semantics.corpus import EXAMPLES, Noting, Run, config, plain
 from tests.semantics.test_corpus import assert_checksums
 
 from polysome.captures.read import open_capture
-from polysome.interp.feed import Turns
+from polysome.engines.feed import Turns
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 6

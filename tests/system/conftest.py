@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from polysome.testing.engines import system
+from polysome.engines.system import report
 
 
 @pytest.fixture
@@ -21,6 +21,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
         found.update(told)
         return told
 
-    events = system.events
-    monkeypatch.setattr(system, "events", noting)
+    events = report.events
+    monkeypatch.setattr(report, "events", noting)
     yield found

@@ -23,14 +23,15 @@ from polysome.backends.system.abi import Happened, Kind, Running, load
 from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.design import Design, default_design
 from polysome.backends.system.library import build
-from polysome.backends.system.report import events
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
+from polysome.engines.system import System
+from polysome.engines.system.report import events
+from polysome.engines.system.run import Counted
+from polysome.engines.trace import Arrival, Trace
 from polysome.plan.frames import ICRC, odd_bytes, padding
-from polysome.testing.engines import ENGINES
-from polysome.testing.engines.system import Counted, System
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 
 # The tests of this folder have one library for each example: the one that counts what is reached.
 SYSTEM = System(counted=lambda *_: None)
@@ -210,7 +211,7 @@ def _note(outcome: Outcome, running: Running) -> None:
 def meant(outcome: Outcome) -> Record:
     """What the interpreter sends for what the NF saw."""
     seen = tuple(Arrival(d.port, d.time, outcome.frames[d.packet][2]) for d in outcome.decisions)
-    found = ENGINES["interp"].run(outcome.spec, Trace(outcome.spec.config or {}, seen, ()), RunOptions())
+    found = ENGINES["interp"].run(outcome.spec.program, Trace(outcome.spec.config or {}, seen, ()), RunOptions())
     assert found.crash is None
     return found
 

@@ -14,12 +14,12 @@ from tests.testing.builtin.networks import captured, example
 from polysome.backends.system.abi import AT_NF, AT_SERVER, AT_SWITCH
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_text
+from polysome.engines import ENGINES
+from polysome.engines.trace import Arrival, Trace
 from polysome.p4.coverage import Coverage
 from polysome.p4.points import STATE, Outcome
 from polysome.testing.builtin.compare import same
 from polysome.testing.coverage.emitted import GAP, NO_OPTIONS, START, Emitted, Role, Sent
-from polysome.testing.engines import ENGINES
-from polysome.testing.trace import Arrival, Trace
 
 GENERAL = "load_balancer"  # whose program the runs are of that are about what all programs have
 FLOODING = "bridge"  # whose NF sends to several ports
@@ -59,7 +59,7 @@ def compared(emitted: Emitted, trace: Trace) -> None:
     """The system does with the trace what the interpreter does."""
     found = emitted.run(trace)
     assert found.crash is None, found.crash
-    same(ENGINES["interp"].run(emitted.spec, found.decided(), NO_OPTIONS), found, "through the system")
+    same(ENGINES["interp"].run(emitted.spec.program, found.decided(), NO_OPTIONS), found, "through the system")
 
 
 def at_ports(emitted: Emitted, trace: Trace, sent: Iterable[Sent]) -> Trace:

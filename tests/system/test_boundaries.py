@@ -15,11 +15,11 @@ from tests.testing.builtin.networks import EXAMPLES, example
 from tests.testing.traffic.plan_reading import readers
 
 from polysome.backends.system.design import default_design
+from polysome.engines import ENGINES, Engine
+from polysome.engines.options import RunOptions
 from polysome.testing import traffic
 from polysome.testing.builtin.base import Broken
 from polysome.testing.builtin.compare import same
-from polysome.testing.engines import ENGINES, Engine
-from polysome.testing.options import RunOptions
 from polysome.testing.spec import Spec
 from polysome.testing.traffic import BoundaryPacket
 
@@ -44,10 +44,10 @@ def listed(name: str) -> Packets:
 def test_boundary_packets_do_the_same_on_every_engine(name: str, engine: Engine) -> None:
     spec = example(name)
     for packets in traffic.boundary_pieces(listed(name), PIECE):
-        found = engine.run(spec, traffic.boundary_trace(spec, packets), OPTIONS)
+        found = engine.run(spec.program, traffic.boundary_trace(spec, packets), OPTIONS)
         assert found.crash is None
         assert len(found.fates) == len(packets)
-        expected = INTERP.run(spec, found.decided(), OPTIONS)
+        expected = INTERP.run(spec.program, found.decided(), OPTIONS)
         assert expected.crash is None
         try:
             same(expected, found, engine.name)
@@ -63,7 +63,7 @@ def split(name: str, packets: Packets, counted: Counter[str]) -> int:
     """How many of the packets the switch parks."""
     counted.clear()
     spec = example(name)
-    assert SYSTEM.run(spec, traffic.boundary_trace(spec, packets), OPTIONS).crash is None
+    assert SYSTEM.run(spec.program, traffic.boundary_trace(spec, packets), OPTIONS).crash is None
     return counted["parked"]
 
 

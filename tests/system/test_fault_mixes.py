@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.system.outcome import GAP, START, Outcome, balanced, designed, ran, right, traffic
 
+from polysome.engines import ENGINES
 from polysome.plan.parking import LOOKS
-from polysome.testing.engines import ENGINES
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),

@@ -10,7 +10,7 @@ from tests.system.test_rare_values import parkable
 
 from polysome.backends.system.library import limits, p4_text
 from polysome.backends.tofino.program import EGRESS_EVENTS
-from polysome.testing.engines import ENGINES
+from polysome.engines import ENGINES
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),

@@ -9,7 +9,7 @@ from tests.system.outcome import Frame, balanced, designed, joined, ran, right, 
 
 from polysome.backends.system.abi import AT_NF
 from polysome.backends.system.library import limits, p4_text
-from polysome.testing.engines import ENGINES
+from polysome.engines import ENGINES
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),

@@ -12,7 +12,7 @@ import pytest
 from tests.system.reached import missing, of_example
 from tests.testing.builtin.networks import EXAMPLES
 
-from polysome.testing.engines import ENGINES
+from polysome.engines import ENGINES
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),

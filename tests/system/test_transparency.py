@@ -23,12 +23,13 @@ from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import captured, example
 from tests.testing.builtin.networks import spec as written
 
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
+from polysome.engines.system import seen
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing.builtin.compare import same
-from polysome.testing.engines import ENGINES, system
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 
 INTERP = ENGINES["interp"]
 ALL = bool(os.environ.get("POLYSOME_ALL_CAPTURES"))
@@ -46,11 +47,11 @@ pytestmark = [
 
 def compared(spec: Spec, trace: Trace, where: str) -> Record:
     """The system's run, which is as the interpreter's for what the NF saw."""
-    record = SYSTEM.run(spec, trace, RunOptions())
+    record = SYSTEM.run(spec.program, trace, RunOptions())
     assert record.crash is None, f"{where}: {record.crash}"
-    too_long = sum(len(a.data) > system.LONGEST for a in trace.arrivals)
+    too_long = sum(len(a.data) > seen.LONGEST for a in trace.arrivals)
     assert len(record.fates) == len(trace.arrivals) - too_long, where
-    expected = INTERP.run(spec, record.decided(), RunOptions())
+    expected = INTERP.run(spec.program, record.decided(), RunOptions())
     same(expected, record, f"{where}, as a system")
     return record
 

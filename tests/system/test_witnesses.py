@@ -10,10 +10,10 @@ from tests.testing.builtin.networks import EXAMPLES, example
 
 from polysome.backends.system.design import default_design
 from polysome.backends.system.proof import case_of
+from polysome.engines.options import RunOptions
+from polysome.engines.trace import Arrival, Trace
 from polysome.prove.split import converse
 from polysome.prove.traffic import traffic
-from polysome.testing.options import RunOptions
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.traffic.choices import Choices
 from polysome.testing.traffic.values import EPOCH
 from polysome.testing.traffic.world import World
@@ -35,5 +35,5 @@ def test_every_way_has_a_packet_that_is_split(name: str, counted: Counter[str]) 
     config = World(spec.program, Choices(b""), spec.config).config
     trace = Trace(config, tuple(Arrival(r.port, EPOCH + n * STEP, p) for n, (r, p) in enumerate(zip(found, packets))))  # noqa: B905
     counted.clear()
-    assert SYSTEM.run(spec, trace, RunOptions()).crash is None
+    assert SYSTEM.run(spec.program, trace, RunOptions()).crash is None
     assert counted["parked"] == len(found)

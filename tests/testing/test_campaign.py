@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis.database import InMemoryExampleDatabase
 
+from polysome.engines.options import Unsupported
 from polysome.testing.campaign import Outcome, Result, names, run
 from polysome.testing.counterexample import loads
-from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan, Sizes
 from polysome.testing.spec import Spec, load
 from polysome.testing.workers import Task, on_processes, on_ray

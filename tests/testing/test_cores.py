@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.analysis.specs import EXAMPLES
@@ -11,7 +13,14 @@ from tests.testing.builtin.networks import captured, example
 
 from polysome.analysis.sharding import shard_key, sharding
 from polysome.config.tables import Tables
+from polysome.engines import ENGINES
+from polysome.engines.events import Emitted, Event, Left
+from polysome.engines.interp.teller import Recorder, Teller
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.interp import sharded
+from polysome.interp.code import code_of
 from polysome.interp.sharded import ShardedMachine
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -19,14 +28,9 @@ from polysome.ir.walk import walk
 from polysome.kinds.hashing import encoder, key_of_seed, siphash
 from polysome.testing.builtin.shards import Shards
 from polysome.testing.campaign import run as campaign
-from polysome.testing.engines import ENGINES
-from polysome.testing.engines.interp import Recorder
 from polysome.testing.execution import execute
-from polysome.testing.options import RunOptions
 from polysome.testing.plan import Plan
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Change, Trace
 
 SECOND = 10**9
 CLOCK = """use net.l4;
@@ -53,28 +57,22 @@ def frame(source: int) -> bytes:
 
 
 def run(spec: Spec, trace: Trace, cores: int) -> Record:
-    return ENGINES["interp"].run(spec, trace, RunOptions(cores=cores))
+    return ENGINES["interp"].run(spec.program, trace, RunOptions(cores=cores))
 
 
-class Sink:
-    """Notes what leaves."""
-
-    def __init__(self) -> None:
-        self.left: list[tuple[int, int]] = []
-        self.made: list[tuple[int, bytes]] = []
-
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
-        self.left.append((order, time))
-
-    def emitted(self, port: int, time: int, data: bytes) -> None:
-        self.made.append((time, data))
+def spread(
+    program: ir.Program, config: Mapping[str, Any], cores: int, told: list[Event] | None = None
+) -> ShardedMachine:
+    events: list[Event] = [] if told is None else told
+    generated = code_of(program)
+    return ShardedMachine(program, lambda n: Teller(program, Tables(program, config), events, generated, n), cores)
 
 
 def test_timers_run_on_every_core_from_the_first_packet_on(tmp_path: Path) -> None:
     """Each core emits what it counted itself; cores in their order."""
     program = spec(tmp_path, CLOCK).program
-    sink = Sink()
-    machine = ShardedMachine(program, lambda: Tables(program, {"ttl": 1}), sink, 3)
+    told: list[Event] = []
+    machine = spread(program, {"ttl": 1}, 3, told)
     assert len(machine.cores) == 3
     packets = [frame(n) for n in range(30)]
     chosen = [machine.core_of(0, p) for p in packets]
@@ -83,10 +81,10 @@ def test_timers_run_on_every_core_from_the_first_packet_on(tmp_path: Path) -> No
         machine.arrive(0, 5 * SECOND + n, p)
     machine.arrive(0, 6 * SECOND, frame(99))
     machine.finish()
-    assert [time for time, _ in sink.made] == 3 * [6 * SECOND]
-    assert [int.from_bytes(data[:6], "big") for _, data in sink.made] == [chosen.count(core) for core in range(3)]
-    assert [order for order, _ in sink.left] == list(range(31))
-    assert machine.counters.packets_in == 31 and machine.counters.emitted == 3 and machine.held == 0
+    made = [event for event in told if isinstance(event, Emitted)]
+    assert [event.time for event in made] == 3 * [6 * SECOND]
+    assert [int.from_bytes(event.data[:6], "big") for event in made] == [chosen.count(core) for core in range(3)]
+    assert [event.packet for event in told if isinstance(event, Left)] == list(range(31))
 
 
 def test_config_changes_on_every_core(tmp_path: Path) -> None:
@@ -106,7 +104,7 @@ def test_the_core_is_the_hash_of_the_key(tmp_path: Path) -> None:
     program = spec(tmp_path, text).program
     key = shard_key(program, 0)
     assert key is not None and shard_key(program, 1) is None
-    machine = ShardedMachine(program, lambda: Tables(program, {}), Sink(), 5)
+    machine = spread(program, {}, 5)
     seed = key_of_seed(program.params["seed"][1])
     for source in range(40):
         hashed = siphash(seed, encoder(key.type)((source,)))
@@ -118,7 +116,7 @@ def test_the_core_is_the_hash_of_the_key(tmp_path: Path) -> None:
 
 def test_what_cannot_be_spread_runs_on_one_core(tmp_path: Path) -> None:
     program = spec(tmp_path, CLOCK.replace("u64 per core", "u64")).program
-    assert len(ShardedMachine(program, lambda: Tables(program, {"ttl": 1}), Sink(), 4).cores) == 1
+    assert len(spread(program, {"ttl": 1}, 4).cores) == 1
 
 
 def test_an_error_on_one_core_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +135,7 @@ def test_keys_are_functions_of_any_packet(path: Path) -> None:
     """No state, no locals, no config; and every frame has a core, whatever its headers."""
     whole = example(path.stem)
     config = captured(whole).config
-    machine = ShardedMachine(whole.program, lambda: Tables(whole.program, config), Sink(), 3)
+    machine = spread(whole.program, config, 3)
     rng = random.Random(1)
     for port in range(len(whole.program.ports)):
         key = shard_key(whole.program, port)
@@ -152,7 +150,7 @@ def test_keys_are_functions_of_any_packet(path: Path) -> None:
 def test_the_work_is_spread(name: str) -> None:
     whole = example(name)
     trace = captured(whole)
-    machine = ShardedMachine(whole.program, lambda: Tables(whole.program, trace.config), Sink(), 2)
+    machine = spread(whole.program, trace.config, 2)
     assert {machine.core_of(a.port, a.data) for a in trace.arrivals} == {0, 1}
 
 

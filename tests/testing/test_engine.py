@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from tests.semantics.rules.packets import ethernet, ipv4, udp
 
-from polysome.testing.engines import ENGINES
+from polysome.engines import ENGINES
+from polysome.engines.history import LENGTH
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
+from polysome.engines.trace import Arrival, Change, Trace
+from polysome.kinds.values import ABSENT
 from polysome.testing.execution import execute
-from polysome.testing.history import ABSENT, LENGTH
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Change, Trace
 
 SECOND = 10**9
 SPEC = """
@@ -68,7 +69,7 @@ def trace(*arrivals: tuple[float, bytes], changes: tuple[Change, ...] = ()) -> T
 
 
 def run(spec: Spec, t: Trace, **options: object) -> Record:
-    return ENGINES["interp"].run(spec, t, RunOptions(**options))  # type: ignore[arg-type]
+    return ENGINES["interp"].run(spec.program, t, RunOptions(**options))  # type: ignore[arg-type]
 
 
 def outputs(record: Record) -> list[tuple[bytes, ...]]:
@@ -139,7 +140,7 @@ def test_capacity_jump_and_ties(spec: Spec) -> None:
 def test_what_needs_another_engine_is_refused(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(ENGINES, "system")
     with pytest.raises(Unsupported):
-        ENGINES["interp"].run(spec, trace(), RunOptions(faults=frozenset({"loss"})))
+        ENGINES["interp"].run(spec.program, trace(), RunOptions(faults=frozenset({"loss"})))
     execution = execute(spec, trace((0, packet(1))), ENGINES["interp"])
     with pytest.raises(Unsupported, match="no engine `system`"):
         execution.rerun(RunOptions(), "system")

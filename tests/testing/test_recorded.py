@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from tests.testing.builtin.networks import CONFIG, STORE, schedule_trace, scheduled, spec, udp
 
-from polysome.testing.engines import ENGINES
-from polysome.testing.history import History
-from polysome.testing.options import RunOptions
-from polysome.testing.trace import Arrival, Trace
+from polysome.engines import ENGINES
+from polysome.engines.history import History
+from polysome.engines.options import RunOptions
+from polysome.engines.trace import Arrival, Trace
 
 
 def history(*packets: tuple[int, int, int]) -> History:
     """Of packets (time, source, operation) through `store`; the source port is 3."""
     arrivals = tuple(Arrival(0, time, udp(src, 3, op)) for time, src, op in packets)
-    found = ENGINES["interp"].run(spec(STORE), Trace(CONFIG, arrivals), RunOptions()).history
+    found = ENGINES["interp"].run(spec(STORE).program, Trace(CONFIG, arrivals), RunOptions()).history
     assert found is not None
     return found
 
@@ -56,7 +56,7 @@ def test_reads_of_arrays_scalars_and_loops() -> None:
 
 def test_what_the_schedule_is_offered() -> None:
     trace = schedule_trace(1, 20)
-    record = ENGINES["interp"].run(scheduled("priority"), trace, RunOptions())
+    record = ENGINES["interp"].run(scheduled("priority").program, trace, RunOptions())
     assert record.history is not None
     offers = record.history.offers
     assert {o.number for o in offers} == {f.number for f in record.fates if f.reason != "seven"}

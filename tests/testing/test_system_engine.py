@@ -19,17 +19,17 @@ from polysome.backends.system.abi import Running
 from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.design import default_design
 from polysome.backends.system.library import build
-from polysome.interp.checksum import whole
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
+from polysome.engines.trace import Arrival, Trace
+from polysome.ir.checksum import whole
 from polysome.plan import frames
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.conservation import Conservation
 from polysome.testing.builtin.faults import Faults
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import execute
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.wire import wrong_checksums
 
 INTERP, SYSTEM = ENGINES["interp"], ENGINES["system"]
@@ -44,9 +44,9 @@ pytestmark = [
 
 def compared(spec: Spec, trace: Trace, options: RunOptions = NO_OPTIONS) -> Record:
     """What the system made of the trace; the interpreter makes the same of what its NF saw."""
-    found = SYSTEM.run(spec, trace, options)
+    found = SYSTEM.run(spec.program, trace, options)
     assert found.crash is None
-    expected = INTERP.run(spec, found.decided(), NO_OPTIONS)
+    expected = INTERP.run(spec.program, found.decided(), NO_OPTIONS)
     assert expected.crash is None
     same(expected, found, "through the system")
     return found
@@ -218,7 +218,7 @@ def test_faults_lose_packets_and_corrupt_none(kind: str) -> None:
     spec = example("load_balancer")
     trace = captured(spec)
     again = replace(trace, arrivals=trace.arrivals * 4)
-    found = SYSTEM.run(spec, again, RunOptions(faults=frozenset({kind}), seed=3))
+    found = SYSTEM.run(spec.program, again, RunOptions(faults=frozenset({kind}), seed=3))
     assert found.crash is None
     if kind == "loss":
         assert len(found.fates) < len(again.arrivals) or found.lost
@@ -229,30 +229,30 @@ def test_faults_lose_packets_and_corrupt_none(kind: str) -> None:
 def test_the_seed_repeats_a_run() -> None:
     spec = example("load_balancer")
     options = RunOptions(faults=frozenset({"loss"}), seed=5)
-    first, second = (SYSTEM.run(spec, captured(spec), options) for _ in range(2))
+    first, second = (SYSTEM.run(spec.program, captured(spec), options) for _ in range(2))
     assert first.fates == second.fates and first.lost == second.lost
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (RunOptions(scramble=True), "nothing to scramble"),
-        (RunOptions(split=False), "always splits"),
-        (RunOptions(cores=2), "one core"),
-        (RunOptions(batch=4), "itself says"),
-        (RunOptions(steps=3), "itself says"),
+        (RunOptions(scramble=True), "only the engine `interp` has scrambled bytes, not `system`"),
+        (RunOptions(split=False), "the engines `interp` and `native` have packets that are not split"),
+        (RunOptions(cores=2), "several cores, not `system`"),
+        (RunOptions(batch=4), "batches of a given size"),
+        (RunOptions(steps=3), "time that passes in steps"),
     ],
 )
 def test_what_it_cannot_do_is_said(options: RunOptions, said: str) -> None:
     spec = example("load_balancer")
     with pytest.raises(Unsupported, match=said):
-        SYSTEM.run(spec, captured(spec), options)
+        SYSTEM.run(spec.program, captured(spec), options)
 
 
 @pytest.mark.parametrize("options", [RunOptions(split=True), RunOptions(capacity=1), RunOptions(collisions=True)])
 def test_options_that_it_has(options: RunOptions) -> None:
     spec = example("load_balancer")
-    found = SYSTEM.run(spec, captured(spec), options)
+    found = SYSTEM.run(spec.program, captured(spec), options)
     assert found.crash is None
-    expected = INTERP.run(spec, found.decided(), replace(options, split=None))
+    expected = INTERP.run(spec.program, found.decided(), replace(options, split=None))
     same(expected, found, "through the system")

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from tests.semantics.rules.harness import program
 
+from polysome.analysis.values_text import duration, moment, text
 from polysome.ir import types as t
 from polysome.kinds.state import token_bucket
 from polysome.kinds.state.acl import AclRow, Range
-from polysome.kinds.values import Prefix, Row, Taken
-from polysome.testing.history import ABSENT
-from polysome.testing.values_text import duration, moment, text
+from polysome.kinds.values import ABSENT, Prefix, Row, Taken
 
 NF = program("use net.l4; nf n { port a, b; on packet { send a; } }")
 PAIR = t.Struct("Pair", (("ip", t.IPV4), ("to", t.PORT)))

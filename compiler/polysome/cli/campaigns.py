@@ -10,13 +10,13 @@ from polysome.captures.errors import CaptureError
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, UNTESTED, fail
 from polysome.config.items import ConfigFileError
+from polysome.engines import ENGINES
+from polysome.engines.options import Ability, Unsupported
 from polysome.p4.coverage import Coverage as SwitchCoverage
 from polysome.syntax.diagnostics import SpecError, did_you_mean
 from polysome.testing.campaign import Outcome, Result, judged, names, properties
 from polysome.testing.counterexample import Counterexample, ReplayError, loads, read_capture, report, write
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import execute
-from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec, load
 from polysome.testing.workers import Task, on_processes, on_ray
@@ -223,13 +223,13 @@ def _counterexample(spec: Spec, path: Path) -> Counterexample:
 def covered(spec: Spec, plan: Plan, as_json: bool) -> int:
     """What tests reach of the spec; 1 if something that is not proved unreachable was not reached.
 
-    On the engine `system`, what they reach of the switch's program, which says nothing about the spec: 0.
+    On an engine that has one, what they reach of the switch's program, which says nothing about the spec: 0.
     """
     from polysome.testing import coverage
     from polysome.testing.coverage import emitted
 
     try:
-        if plan.engine == "system":
+        if Ability.coverage in ENGINES[plan.engine].abilities:
             return _switch_covered(emitted.campaign(spec, plan.seconds, plan.seed, plan.captures), as_json)
         found = coverage.campaign(spec, plan.seconds, plan.seed)
     except Unsupported as lacking:

@@ -7,10 +7,10 @@ from typing import Any
 
 from polysome.analysis.effects import effects
 from polysome.analysis.layout import layout
+from polysome.analysis.values_text import text
 from polysome.cli.packet_findings import reads, writes
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.testing.values_text import text
 
 
 def described(program: ir.Program) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from polysome.testing.counterexample.frames import repaired
+from polysome.analysis.frames import repaired
 
 ADDRESSES = bytes.fromhex("020000000002020000000001")  # of the Ethernet header: to, from
 PAYLOAD = b"polysome trace"  # of UDP and of an echo request

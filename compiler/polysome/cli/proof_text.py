@@ -11,13 +11,13 @@ from typing import Any
 from polysome.backends.system.design import Design
 from polysome.captures.errors import CaptureError
 from polysome.captures.write import PcapngWriter
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Fate
+from polysome.engines.trace import Arrival, Trace
 from polysome.prove.obligations import OBLIGATIONS, Obligation
 from polysome.prove.result import Result, Status
-from polysome.testing.engines import ENGINES
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Fate
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.traffic.choices import Choices
 from polysome.testing.traffic.values import EPOCH
 from polysome.testing.traffic.world import World
@@ -138,7 +138,7 @@ def _replayed(spec: Spec, name: str, engine: Any, result: Result) -> str:
     try:
         config = World(spec.program, Choices(b""), spec.config).config
         trace = Trace(config, (Arrival(result.port, EPOCH, result.packet),))
-        record = engine.run(spec, trace, RunOptions())
+        record = engine.run(spec.program, trace, RunOptions())
         return f"stopped: {record.crash}" if record.crash is not None else _fate(spec, record.fates[0])
     except Unsupported as error:
         return f"not run: {error}"

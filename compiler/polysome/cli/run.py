@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from enum import StrEnum
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polysome.analysis.layout import Carry
 from polysome.analysis.sharding import sharding
 from polysome.captures.errors import CaptureError
 from polysome.captures.merge import Merged
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
+from polysome.cli.engine import OPTION, having, refuse, start
+from polysome.cli.feeding import Feed
 from polysome.cli.inputs import open_captures
+from polysome.cli.link_captures import LinkCaptures
 from polysome.cli.plan import Carried
 from polysome.cli.results import Output, print_explanation, print_json, print_table
-from polysome.cli.runner import Runner
-from polysome.config.events import ConfigChange, in_order, load_events
+from polysome.config.events import ConfigChange, load_events
 from polysome.config.items import ConfigFileError
 from polysome.config.load import load_config
-from polysome.config.tables import Tables
-from polysome.interp.feed import Gaps, Turns
-from polysome.interp.machine import Machine
-from polysome.interp.sharded import ShardedMachine
+from polysome.engines import ENGINES
+from polysome.engines.feed import Gaps, Turns
+from polysome.engines.options import Ability, RunOptions, Sample
 from polysome.ir import program as ir
+from polysome.resources import MEANING
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.literals import quantity
 
 if TYPE_CHECKING:
     from polysome.plan.site import Site
 
-
-class Engine(StrEnum):
-    """What runs the NF."""
-
-    interp = "interp"
-    native = "native"
-    system = "system"
+_INSIDE = f"With {having(Ability.machines)}"
 
 
 def run(
@@ -73,7 +67,7 @@ def run(
     capacity: Annotated[
         list[str] | None, typer.Option("--capacity", metavar="MAP=N", help="Override the capacity of a map or set.")
     ] = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
+    engine: Annotated[str, OPTION] = MEANING,
     cores: Annotated[
         int,
         typer.Option(
@@ -89,8 +83,8 @@ def run(
         typer.Option(
             "--profile",
             metavar="[PORT=]FILE",
-            help="With --engine native: optimize for this capture (131072 packets of it at most), with clang and "
-            "llvm-profdata, if that proves to be faster on it. Several are merged as with --in.",
+            help=f"With {having(Ability.profile)}: optimize for this capture (131072 packets of it at most), with "
+            "clang and llvm-profdata, if that proves to be faster on it. Several are merged as with --in.",
         ),
     ] = None,
     max_gap: Annotated[
@@ -111,100 +105,89 @@ def run(
         typer.Option(
             "--site",
             metavar="FILE",
-            help="With --engine system: where it runs; else on a site made for the spec's traffic.",
+            help=f"{_INSIDE}: where it runs; else on a site made for the spec's traffic.",
         ),
     ] = None,
     servers: Annotated[
-        int | None, typer.Option("--servers", metavar="N", min=1, max=32, help="With --engine system: RDMA servers.")
+        int | None, typer.Option("--servers", metavar="N", min=1, max=32, help=f"{_INSIDE}: RDMA servers.")
     ] = None,
     queue_pairs: Annotated[
         int | None,
-        typer.Option("--queue-pairs", metavar="N", min=1, max=256, help="With --engine system: of each RDMA server."),
+        typer.Option("--queue-pairs", metavar="N", min=1, max=256, help=f"{_INSIDE}: of each RDMA server."),
     ] = None,
-    carry: Annotated[
-        Carried | None, typer.Option("--carry", help="With --engine system: what travels to the NF.")
-    ] = None,
+    carry: Annotated[Carried | None, typer.Option("--carry", help=f"{_INSIDE}: what travels to the NF.")] = None,
     faults: Annotated[
         str | None,
         typer.Option(
             "--faults",
             metavar="TEXT",
-            help="With --engine system: what goes wrong inside, as in `server0:loss=1e-3;nf:stuck@1ms..3ms` or `mix`.",
+            help=f"With {having(Ability.faults)}: what goes wrong inside, as in `server0:loss=1e-3;nf:stuck@1ms..3ms` "
+            "or `mix`.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", metavar="N", min=0, help="With --engine system: what chance does, 0 if not given."),
+        typer.Option("--seed", metavar="N", min=0, help=f"{_INSIDE}: what chance does, 0 if not given."),
     ] = None,
     capture_links: Annotated[
         Path | None,
-        typer.Option("--capture-links", metavar="DIR", help="With --engine system: a capture of each link inside."),
+        typer.Option("--capture-links", metavar="DIR", help=f"{_INSIDE}: a capture of each link inside."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run an NF on captures and say what happened to every packet."""
-    inside = {
-        "--site": site,
-        "--servers": servers,
-        "--queue-pairs": queue_pairs,
-        "--carry": carry,
-        "--faults": faults,
-        "--seed": seed,
-        "--capture-links": capture_links,
+    chosen = ENGINES[engine]
+    given = {
+        "--cores": (cores if cores > 1 else None, Ability.cores),
+        "--profile": (profile or None, Ability.profile),
+        "--explain-packet": (explain_packet, Ability.explanation),
+        "--faults": (faults, Ability.faults),
+        "--site": (site, Ability.machines),
+        "--servers": (servers, Ability.machines),
+        "--queue-pairs": (queue_pairs, Ability.machines),
+        "--carry": (carry, Ability.machines),
+        "--seed": (seed, Ability.machines),
+        "--capture-links": (capture_links, Ability.machines),
     }
-    _check_system(engine, inside, cores)
-    if explain_packet is not None and engine is not Engine.interp:
-        fail(COMMAND_LINE, f"--explain-packet: only the interpreter can say why, not --engine {engine}")
+    refuse(chosen, given)
     if explain_packet is not None and cores > 1:
         fail(COMMAND_LINE, "--explain-packet: only one core can say why", "Leave out --cores.")
-    if profile and engine is not Engine.native:
-        fail(COMMAND_LINE, f"--profile: only --engine native is built, not --engine {engine}")
+    if site is not None and servers is not None:
+        fail(COMMAND_LINE, "--site and --servers: the site file names its RDMA servers", "Give one of them.")
     program, place = on_site(spec, site, param or [], capacity or [])
     values, changes = configuration(program, config or [], events)
     merged = open_captures(program, "--in", inputs)
-    writer = _writer(program, out, inputs)
-    output = Output(program, writer)
-    machine = _machine(program, values, output, explain_packet)
-    if engine is Engine.system:
-        from polysome.cli import system_run  # generates code: other runs do not need it
-
-        carried: Carry = "headers" if carry is Carried.headers else "fields"
-        asked = system_run.Asked(place, servers, queue_pairs, faults or "", seed or 0, carried, capture_links)
-        runner: Runner = system_run.start(program, values, output, asked)
-    else:
-        runner = _runner(engine, machine, values, output, cores, profile or [])
     gaps = Gaps(_gap(max_gap))
-    problem: CaptureError | None = None
-    try:
+    if out is not None:
+        _check(out, inputs)
+    options = RunOptions(
+        cores=_cores(program, cores),
+        faults=frozenset({faults} if faults else ()),
+        seed=seed or 0,
+        site=place,
+        servers=servers,
+        queue_pairs=queue_pairs,
+        carry="fields" if carry is None else carry.value,
+        capture=capture_links is not None,
+        profile=_sample(program, values, profile) if profile else None,
+        explain=None if explain_packet is None else explain_packet - 1,
+    )
+    with start(chosen, program, values, options) as running:
+        for note in running.notes:
+            print(note, file=sys.stderr)
+        output = Output(program, None if out is None else _writer(program, out))
+        links = None if capture_links is None else LinkCaptures(capture_links, running.links)
+        feed = Feed(running, chosen, Turns.of(program, values), gaps, output, links)
         with _progress(merged) as advance:
-            problem = _feed(runner, Turns(machine), merged, gaps, changes, output, advance)
-    except CaptureError as error:  # of the output; what is wrong with an input is returned
-        with suppress(CaptureError):  # closing keeps what was written, and would fail for the same reason
-            if writer is not None:
-                writer.close()
-        fail(ENVIRONMENT, str(error))
-    finally:
-        if writer is not None:
-            _close(writer)
-    if explain_packet is not None:
-        print_explanation(machine, explain_packet, as_json)
-    else:
-        (print_json if as_json else print_table)(runner, output.traffic, gaps, out)
-    if problem is not None:
-        fail(COMMAND_LINE, f"{problem}", "The packets before this place were run; the result above counts them.")
-
-
-def _check_system(engine: Engine, inside: Mapping[str, Any], cores: int) -> None:
-    """Ends with code 2 for options of another engine, or that contradict each other."""
-    if engine is not Engine.system:
-        for option, value in inside.items():
-            if value is not None:
-                fail(COMMAND_LINE, f"{option}: only --engine system has that, not --engine {engine}")
-        return
-    if cores > 1:
-        fail(COMMAND_LINE, "--cores: the NF of --engine system has one core", "Leave out --cores.")
-    if inside["--site"] is not None and inside["--servers"] is not None:
-        fail(COMMAND_LINE, "--site and --servers: the site file names its RDMA servers", "Give one of them.")
+            feed.all(merged, changes, advance)
+        if explain_packet is not None:
+            print_explanation(output, running.explanation, explain_packet, feed.start, as_json)
+        elif as_json:
+            print_json(output, chosen.name, running.report, gaps, out)
+        else:
+            print_table(output, running.report, gaps, out)
+    if feed.problem is not None:
+        fail(COMMAND_LINE, f"{feed.problem}", "The packets before this place were run; the result above counts them.")
 
 
 def on_site(spec: Path, site: Path | None, param: list[str], capacity: list[str]) -> tuple[ir.Program, Site | None]:
@@ -214,62 +197,17 @@ def on_site(spec: Path, site: Path | None, param: list[str], capacity: list[str]
     return common.sited(spec, site, param, capacity)
 
 
-def _machine(program: ir.Program, values: Mapping[str, Any], output: Output, explain_packet: int | None) -> Machine:
-    tables = Tables(program, values)
-    if explain_packet is None:
-        return Machine(program, tables, output)
-    from polysome.testing.counterexample.explain import ExplainingMachine  # only for this option
+def _sample(program: ir.Program, values: dict[str, Any], captures: list[str]) -> Sample:
+    from polysome.cli.profiling import sample  # for start-up time
 
-    return ExplainingMachine(program, tables, output, explain_packet - 1)
+    return sample(program, values, captures)
 
 
-def _runner(
-    engine: Engine, machine: Machine, values: Mapping[str, Any], output: Output, cores: int, profile: Sequence[str]
-) -> Runner:
-    """What runs the packets; `machine` itself for the interpreter on one core."""
-    program = machine.program
+def _cores(program: ir.Program, cores: int) -> int:
     if cores > 1 and not sharding(program).spreads:
         print(f"--cores {cores}: this NF runs on one core; `polysome check` says why", file=sys.stderr)
-        cores = 1
-    if engine is Engine.native:
-        from polysome.cli.native_run import start  # generates code: other runs do not need it
-
-        return start(program, values, output, cores, profile)
-    return machine if cores == 1 else ShardedMachine(program, lambda: Tables(program, values), output, cores)
-
-
-def _feed(
-    runner: Runner,
-    turns: Turns,
-    merged: Merged,
-    gaps: Gaps,
-    changes: list[ConfigChange],
-    output: Output,
-    advance: Any,
-) -> CaptureError | None:
-    """The whole trace through the NF; a capture that ends badly is returned, after all before it was run."""
-    numbers = {name: i for i, name in enumerate(runner.program.ports)}
-    problem: CaptureError | None = None
-    first = True
-    while True:
-        try:
-            port_name, captured = next(merged)
-        except StopIteration:
-            break
-        except CaptureError as error:
-            problem = error
-            break
-        time = gaps.time(captured.time)
-        if first:
-            first = False
-            for change in in_order(changes, time):
-                runner.change_at(change.due(time), change.values)
-        port = numbers[port_name] if port_name is not None else turns.port(captured.data)
-        output.traffic.arrived[runner.program.ports[port]] += 1
-        runner.arrive(port, time, captured.data)
-        advance()
-    runner.finish()
-    return problem
+        return 1
+    return cores
 
 
 # ---------------------------------------------------------------- inputs
@@ -292,22 +230,16 @@ def configuration(
         fail(COMMAND_LINE, str(error))
 
 
-def _writer(program: ir.Program, out: Path | None, inputs: list[str]) -> PcapngWriter | None:
-    if out is None:
-        return None
+def _check(out: Path, inputs: list[str]) -> None:
     try:
         check_output(out, [Path(i.partition("=")[2] if "=" in i and not Path(i).exists() else i) for i in inputs])
     except CaptureError as error:
         fail(COMMAND_LINE, str(error))
+
+
+def _writer(program: ir.Program, out: Path) -> PcapngWriter:
     try:
         return PcapngWriter(out, program.ports)
-    except CaptureError as error:
-        fail(ENVIRONMENT, str(error))
-
-
-def _close(writer: PcapngWriter) -> None:
-    try:
-        writer.close()
     except CaptureError as error:
         fail(ENVIRONMENT, str(error))
 

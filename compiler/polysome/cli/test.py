@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from polysome.cli import common
-from polysome.cli.run import Engine
+from polysome.cli.engine import OPTION
+from polysome.resources import MEANING
 from polysome.testing.plan import Plan, Sizes
 
 
@@ -18,7 +19,7 @@ def test(
     only: Annotated[
         list[str] | None, typer.Option("--property", metavar="NAME", help="Only this property; may be repeated.")
     ] = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="What runs the NF.")] = Engine.interp,
+    engine: Annotated[str, OPTION] = MEANING,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.1, callback=common.finite, help="How long to look.")
     ] = 30.0,
@@ -67,7 +68,7 @@ def test(
     loaded = campaigns.loaded(spec, param or [], config or [])
     start = random.randrange(1 << 32) if seed is None else seed
     chosen, captures = tuple(only or ()), tuple(capture or ())
-    plan = Plan(engine.value, sizes, start, seconds, traces, chosen, captures, first)
+    plan = Plan(engine, sizes, start, seconds, traces, chosen, captures, first)
     campaigns.check_names(loaded, plan)
     if replay is not None:
         raise SystemExit(campaigns.replayed(loaded, plan, replay, as_json))

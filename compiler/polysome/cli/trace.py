@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,10 +88,8 @@ def _number(program: ir.Program | None, port: str | None) -> int:
 
 
 def _asked(where: Endpoint, program: ir.Program | None, flow: FiveTuple, port: int) -> dict[str, Any]:
-    from polysome.config.tables import Tables
     from polysome.deploy.client import open_client
-    from polysome.interp.machine import Machine
-    from polysome.testing.counterexample.seen import Eyes, Nowhere, difference
+    from polysome.engines.interp.seen import Eyes, difference
 
     packet = flow.packet()
     with open_client(where) as client:
@@ -100,9 +97,7 @@ def _asked(where: Endpoint, program: ir.Program | None, flow: FiveTuple, port: i
     known = program if program is not None else _standard()
     names = program.ports if program is not None else ()
     named = [names[p] if p < len(names) else str(p) for p in (port, *answer.ports)]
-    parser = replace(known, packet_handlers=(), end_handlers={}, timers=(), state={}, config={})
-    eyes = Eyes(Machine(parser, Tables(parser, {}), Nowhere()))
-    changed = difference(eyes, 0, packet, answer.packet) if answer.sent else None
+    changed = difference(Eyes.of_parser(known), 0, packet, answer.packet) if answer.sent else None
     return {
         "port": named[0],
         "sent": answer.sent,
@@ -121,7 +116,7 @@ def _asked(where: Endpoint, program: ir.Program | None, flow: FiveTuple, port: i
 
 
 def _text(flow: str, shown: dict[str, Any]) -> str:
-    from polysome.testing.values_text import duration
+    from polysome.analysis.values_text import duration
 
     late = f" after {duration(shown['delay_ns'])}" if shown["delay_ns"] else ""
     verdict = f"sent to {', '.join(shown['ports'])}{late}" if shown["sent"] else f"dropped: {shown['reason']}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from polysome.interp import rebuild
-from polysome.interp.checksum import updated, word_sum
 from polysome.interp.packet import Packet, read_bits, write_bits
 from polysome.ir import program as ir
+from polysome.ir.checksum import updated, word_sum
 
 
 def apply(program: ir.Program, p: Packet) -> bytes:

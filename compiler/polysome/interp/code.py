@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -101,3 +102,9 @@ def _contract(c: StatementCode) -> None:
 def safe_name(name: str) -> str:
     """A state's name as part of a Python name."""
     return name.replace(".", "__")
+
+
+@lru_cache(maxsize=256)
+def code_of(program: ir.Program) -> Generated:
+    """What `generate` gives, made once per program."""
+    return generate(program)

@@ -28,8 +28,19 @@ SHORT_FRAME = "short frame"
 EMPTY_SET = "empty port set"
 
 
+Headers = tuple[tuple[str, Mapping[int, int]], ...]  # of an emitted packet: types, and values of fields by number
+
+
 class Sink(Protocol):
     """Where packets go. Times in ns; `order` is the number of the packet that arrived, counted from 0."""
+
+    def leave(self, port: int, time: int, data: bytes, order: int) -> None: ...
+
+    def emitted(self, port: int, time: int, data: bytes) -> None: ...
+
+
+class Nowhere:
+    """The sink of machines of which one wants something else to know."""
 
     def leave(self, port: int, time: int, data: bytes, order: int) -> None: ...
 
@@ -317,7 +328,7 @@ class Machine:
         if copies.waiting == 0:
             del self._pending[copies.order]
 
-    def _emit(self, headers: tuple[tuple[str, dict[int, int]], ...], payload: bytes, port: int) -> None:
+    def _emit(self, headers: Headers, payload: bytes, port: int) -> None:
         self.counters.emitted += 1
         self.sink.emitted(port, self.clock.now, make(self.program, headers, payload))
 

@@ -6,12 +6,12 @@ chain; those of a surviving header change by as much as what they say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from polysome.interp.checksum import updated, whole, word_sum
 from polysome.interp.packet import Packet, read_bits, write_bits
 from polysome.ir import program as ir
+from polysome.ir.checksum import updated, whole, word_sum
 from polysome.ir.operators import arithmetic
 
 
@@ -66,7 +66,7 @@ class Chain:
         return b"".join(bytes(s.data) for s in self.segments) + self.payload
 
 
-def fresh(header: ir.Header, given: dict[int, int], room: int) -> Segment:
+def fresh(header: ir.Header, given: Mapping[int, int], room: int) -> Segment:
     """A new header with the given fields, defaults elsewhere, zero in marked fields."""
     bits = 0
     for index, f in enumerate(header.fields):
@@ -93,7 +93,7 @@ def rebuild(program: ir.Program, p: Packet, buffer: bytearray) -> bytes:
     return new.join()
 
 
-def make(program: ir.Program, headers: tuple[tuple[str, dict[int, int]], ...], payload: bytes) -> bytes:
+def make(program: ir.Program, headers: tuple[tuple[str, Mapping[int, int]], ...], payload: bytes) -> bytes:
     """A packet made by `emit`: every marked field is computed."""
     new = Chain([fresh(program.headers[name], given, len(payload)) for name, given in headers], payload)
     old = Chain([], b"")

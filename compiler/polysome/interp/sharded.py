@@ -20,52 +20,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from polysome.analysis.sharding import shard_key, sharding
-from polysome.interp.code import Generated, generate
 from polysome.interp.expression_code import ExpressionCode
-from polysome.interp.machine import ConfigTables, Counters, Machine, Sink
+from polysome.interp.machine import Machine
 from polysome.interp.packet import Packet
 from polysome.ir import program as ir
 from polysome.kinds.hashing import encoder
-
-MakeMachine = Callable[[ConfigTables, Sink, Generated], Machine]
-
-
-class _Renumbered:
-    """The sink of one core: packets keep the numbers that they have in the whole trace."""
-
-    def __init__(self, sink: Sink, numbers: list[int]) -> None:
-        self.sink, self.numbers = sink, numbers
-
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
-        self.sink.leave(port, time, data, self.numbers[order])
-
-    def emitted(self, port: int, time: int, data: bytes) -> None:
-        self.sink.emitted(port, time, data)
 
 
 class ShardedMachine:
     """Runs one program on one trace on several cores; used as a `Machine` is.
 
-    `tables()` gives each core its own config. `numbers[c]` are the places in the trace of core c's packets, in order.
+    `make` gives a core, whose packets have these numbers in the trace: a list that grows as they come.
     """
 
-    def __init__(
-        self,
-        program: ir.Program,
-        tables: Callable[[], ConfigTables],
-        sink: Sink,
-        cores: int,
-        generated: Generated | None = None,
-        make: MakeMachine | None = None,
-    ) -> None:
-        generated = generated or generate(program)
-        count = cores if sharding(program).spreads else 1
+    def __init__(self, program: ir.Program, make: Callable[[list[int]], Machine], cores: int) -> None:
         self.program = program
-        self.numbers: list[list[int]] = [[] for _ in range(count)]
-        sinks = [_Renumbered(sink, numbers) for numbers in self.numbers]
-        self.cores = [
-            Machine(program, tables(), s, generated) if make is None else make(tables(), s, generated) for s in sinks
-        ]
+        self._numbers: list[list[int]] = [[] for _ in range(cores if sharding(program).spreads else 1)]
+        self.cores = [make(numbers) for numbers in self._numbers]
         self._arrived = 0
         self._keys = _key_functions(program, self.cores[0])
 
@@ -84,7 +55,7 @@ class ShardedMachine:
                 core.started = now
         self.advance(now)
         chosen = self.core_of(port, data)
-        self.numbers[chosen].append(self._arrived)
+        self._numbers[chosen].append(self._arrived)
         self._arrived += 1
         self.cores[chosen].arrive(port, now, data)
 
@@ -105,30 +76,6 @@ class ShardedMachine:
             return 0
         hashed = self.cores[0].hash64(key(Machine.parse(self.cores[0], port, data)))
         return hashed % len(self.cores)
-
-    # ------------------------------------------------------------ what happened
-
-    @property
-    def counters(self) -> Counters:
-        """The sum over all cores."""
-        total = Counters()
-        for c in (core.counters for core in self.cores):
-            total.packets_in += c.packets_in
-            total.sent += c.sent
-            total.copies += c.copies
-            total.emitted += c.emitted
-            for reason, n in c.dropped.items():
-                total.dropped[reason] = total.dropped.get(reason, 0) + n
-        return total
-
-    @property
-    def held(self) -> int:
-        """Packets in the schedules of which no copy has left."""
-        return sum(core.held for core in self.cores)
-
-    def flow(self, data: bytes) -> tuple[int, ...] | None:
-        """As `Machine.flow`."""
-        return self.cores[0].flow(data)
 
 
 def _key_functions(program: ir.Program, machine: Machine) -> dict[int, Callable[[Packet], bytes]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from polysome.ir import types as t
 from polysome.ir.program import Expr, Node
+from polysome.resources import engines
 
 # ---------------------------------------------------------------- types
 
@@ -58,7 +59,7 @@ EMITTED_ATTRIBUTES: Mapping[str, t.Type] = {"at": t.TIME, "port": t.PORT, "cause
 
 # Options of `outputs(…)`: a type, or the names that may stand there (`faults` takes several).
 RUN_OPTIONS: Mapping[str, t.Type | tuple[str, ...]] = {
-    "engine": ("interp", "native", "system"),
+    "engine": engines(),
     "batch": t.U64,
     "cores": t.U64,
     "split": t.BOOL,

@@ -1,8 +1,8 @@
-"""Run-time values that are more than a number: prefixes, rows of config tables, values taken from pools."""
+"""Run-time values that are more than a number: prefixes, config rows, what is taken from pools, what is absent."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 
 class Prefix(NamedTuple):
@@ -39,3 +39,26 @@ class Taken(NamedTuple):
 
     value: Any
     partition: Any
+
+
+class Absent:
+    """Nothing is there."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = Absent()
+
+
+def plain(value: Any) -> Any:
+    """The value without identities: rows and what is taken from pools as what they hold."""
+    match value:
+        case Row():
+            return plain(value.value)
+        case Taken():
+            return plain(value.value)
+        case tuple() if type(value) is tuple:
+            return tuple(map(plain, value))
+        case _:
+            return value

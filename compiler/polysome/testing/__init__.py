@@ -19,22 +19,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polysome.engines import ENGINES
+    from polysome.engines.options import RunOptions, Unsupported
+    from polysome.engines.record import Copy, Fate, Made, Record
+    from polysome.engines.trace import Arrival, Change, Trace
     from polysome.testing.api import assert_holds, engines_agree, run
-    from polysome.testing.engines import ENGINES
-    from polysome.testing.options import RunOptions, Unsupported
-    from polysome.testing.record import Copy, Fate, Made, Record
     from polysome.testing.spec import Spec, load
-    from polysome.testing.trace import Arrival, Change, Trace
     from polysome.testing.traffic import configs, packets, seeded, traces
 
 _FROM = {
-    "api": ("assert_holds", "engines_agree", "run"),
     "engines": ("ENGINES",),
-    "options": ("RunOptions", "Unsupported"),
-    "record": ("Copy", "Fate", "Made", "Record"),
-    "spec": ("Spec", "load"),
-    "trace": ("Arrival", "Change", "Trace"),
-    "traffic": ("configs", "packets", "seeded", "traces"),
+    "engines.options": ("RunOptions", "Unsupported"),
+    "engines.record": ("Copy", "Fate", "Made", "Record"),
+    "engines.trace": ("Arrival", "Change", "Trace"),
+    "testing.api": ("assert_holds", "engines_agree", "run"),
+    "testing.spec": ("Spec", "load"),
+    "testing.traffic": ("configs", "packets", "seeded", "traces"),
 }
 
 __all__ = [
@@ -64,5 +64,5 @@ def __getattr__(name: str) -> Any:
     """Loaded at first use: the command line starts without Hypothesis."""
     for module, names in _FROM.items():
         if name in names:
-            return getattr(import_module(f"polysome.testing.{module}"), name)
+            return getattr(import_module(f"polysome.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

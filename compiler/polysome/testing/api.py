@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from polysome.engines import ENGINES, Engine
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
+from polysome.engines.trace import Trace
+from polysome.resources import MEANING
 from polysome.testing.builtin.base import Broken
 from polysome.testing.builtin.compare import same
 from polysome.testing.campaign import judged, properties
 from polysome.testing.counterexample import timeline
-from polysome.testing.engines import ENGINES, Engine
 from polysome.testing.execution import execute
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 
-def run(spec: Spec, trace: Trace, engine: str = "interp", **options: Any) -> Record:
+def run(spec: Spec, trace: Trace, engine: str = MEANING, **options: Any) -> Record:
     """What happens: the fate of each packet, what was emitted, the history of state and config.
 
     `options` are those of `RunOptions` (LANGUAGE.md L12.13): `run(spec, trace, scramble=True)`. Raises KeyError for an
     engine that there is not, Unsupported for one that cannot run here or has no such options.
     """
-    return _engine(engine).run(spec, trace, RunOptions(**options))
+    return _engine(engine).run(spec.program, trace, RunOptions(**options))
 
 
-def assert_holds(spec: Spec, trace: Trace, engine: str = "interp", only: Sequence[str] = ()) -> Record:
+def assert_holds(spec: Spec, trace: Trace, engine: str = MEANING, only: Sequence[str] = ()) -> Record:
     """Every property of the spec, of the libraries it uses and of all NFs holds; or those in `only`, by name.
 
     Raises AssertionError with the whole story of the trace for the first that does not. Returns the run.

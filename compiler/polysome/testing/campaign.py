@@ -12,14 +12,14 @@ from itertools import chain
 
 from hypothesis.database import ExampleDatabase
 
+from polysome.engines import ENGINES
+from polysome.engines.options import Unsupported
+from polysome.engines.trace import Trace
 from polysome.testing import builtin, coverage, judge, traffic
 from polysome.testing.counterexample import Counterexample, ReplayError, dumps, loads, shrink
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Judgement, Property, execute
-from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan, Sizes
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 _LISTED = 4  # of so many traces one is of boundary packets,
 _PIECE = 40  # so many of them

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from polysome.engines import ENGINES, Engine
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
+from polysome.engines.trace import Trace
 from polysome.syntax.spans import Span
-from polysome.testing.engines import ENGINES, Engine
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class Execution:
         key = (name, options)
         if key not in self._again:
             trace = self.trace if name == self.engine.name else self.record.decided()
-            self._again[key] = ENGINES[name].run(self.spec, trace, options)
+            self._again[key] = ENGINES[name].run(self.spec.program, trace, options)
         return self._again[key]
 
 
 def execute(spec: Spec, trace: Trace, engine: Engine) -> Execution:
     """Runs the trace."""
-    return Execution(spec, engine, trace, engine.run(spec, trace, RunOptions()))
+    return Execution(spec, engine, trace, engine.run(spec.program, trace, RunOptions()))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
+from polysome.engines.trace import Trace
+from polysome.interp.machine import Machine, Nowhere
 from polysome.interp.packet import Packet
 from polysome.interp.state import States
 from polysome.ir import program as ir
@@ -21,10 +22,8 @@ from polysome.kinds.state.flow_map import EVICTED, Entry, FlowMap
 from polysome.syntax.spans import Span
 from polysome.testing import traffic
 from polysome.testing.coverage.counting import counting
-from polysome.testing.coverage.coverage import Nowhere
 from polysome.testing.coverage.points import Outcome, kind_of, points
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 _KINDS = ("if", "require", "lookup", "loop")
 _VERDICTS = ir.Send | ir.Bounce | ir.Drop

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from polysome.resources import MEANING
+
 
 class Sizes(StrEnum):
     """How much room state has: a few entries, as declared, or in turn."""
@@ -23,7 +25,7 @@ class Plan:
     property that fails.
     """
 
-    engine: str = "interp"
+    engine: str = MEANING
     sizes: Sizes = Sizes.both
     seed: int = 0
     seconds: float = 30.0

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from polysome.engines.options import Unsupported
 from polysome.syntax.diagnostics import SpecError, render
 from polysome.testing.campaign import Outcome, Result, properties, run
 from polysome.testing.counterexample import loads, report
 from polysome.testing.execution import Property
-from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan, Sizes
 from polysome.testing.spec import Spec, load
 

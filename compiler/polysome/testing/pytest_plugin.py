@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from polysome.resources import MEANING
 from polysome.testing.plan import Sizes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("polysome", "specs of network functions (*.nf)")
-    group.addoption("--polysome-engine", default="interp", metavar="ENGINE", help="what runs the specs (interp)")
+    group.addoption("--polysome-engine", default=MEANING, metavar="ENGINE", help=f"what runs the specs ({MEANING})")
     sizes = [s.value for s in Sizes]
     group.addoption("--sizes", default="both", choices=sizes, help="room in state: small: a few entries")
     group.addoption(
@@ -36,9 +37,9 @@ def _count(text: str) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     engine = config.getoption("--polysome-engine")
-    if engine == "interp":  # what most sessions have, and then nothing more needs to be loaded
+    if engine == MEANING:  # what most sessions have, and then nothing more needs to be loaded
         return
-    from polysome.testing.engines import ENGINES
+    from polysome.engines import ENGINES
 
     if engine not in ENGINES:
         raise pytest.UsageError(f"--polysome-engine: there is no engine `{engine}`; there are: {', '.join(ENGINES)}")

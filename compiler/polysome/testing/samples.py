@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
+from polysome.interp.machine import Machine, Nowhere
 from polysome.testing import traffic
 from polysome.testing.spec import Spec
 
@@ -26,7 +26,7 @@ def samples(spec: Spec, config: Mapping[str, Any]) -> list[tuple[int, bytes]]:
     """(port, packet), one after the other. Deterministic; empty if no generated packet is sent with this config."""
     found: list[tuple[int, bytes]] = []
     having: Counter[tuple[int, tuple[int, ...]]] = Counter()
-    machine = Machine(spec.program, Tables(spec.program, dict(config)), _Nowhere())
+    machine = Machine(spec.program, Tables(spec.program, dict(config)), Nowhere())
     traces = traffic.seeded(dataclasses.replace(spec, config=config), SEED, count=TRACES)
     for time, arrival in enumerate((a for trace in traces for a in trace.arrivals), 10**9):
         key = arrival.port, tuple(machine.parse(arrival.port, arrival.data).path)
@@ -40,13 +40,3 @@ def samples(spec: Spec, config: Mapping[str, Any]) -> list[tuple[int, bytes]]:
         if len(found) == MOST:
             break
     return found
-
-
-class _Nowhere:
-    """Where packets go whose number is enough."""
-
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None:
-        pass
-
-    def emitted(self, port: int, time: int, data: bytes) -> None:
-        pass

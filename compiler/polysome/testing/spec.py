@@ -5,20 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from polysome.analysis.all import analyse
 from polysome.config.load import load_config
-from polysome.interp.code import Generated, generate
+from polysome.engines.shrunk import shrunk
 from polysome.ir import program as ir
-from polysome.kinds.state import STATE_KINDS
 from polysome.semantics.check import Options, check
 from polysome.syntax.diagnostics import Report
 
 SMALL = 3  # entries: enough for a first, a last and one between
-FRAME = 1514  # bytes of the largest usual Ethernet frame, without its checksum
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,37 +55,3 @@ def load(
         values = load_config(program, config, report)
         report.stop_on_errors()
     return Spec(Path(path), program, dict(params or {}), values)
-
-
-@lru_cache(maxsize=256)
-def shrunk(program: ir.Program, entries: int) -> ir.Program:
-    """The program with room for `entries` in all state that has some, and for as many classes and waiting frames."""
-    state = {name: _smaller(decl, entries) for name, decl in program.state.items()}
-    limits = {"classes": entries, "queue": entries * FRAME, "buffer": entries * FRAME}
-    options: dict[str, int | str] = {
-        name: min(value, limits[name]) if name in limits and isinstance(value, int) else value
-        for name, value in program.schedule.options.items()
-    }
-    schedule = dataclasses.replace(program.schedule, options=options)
-    return dataclasses.replace(program, state=state, schedule=schedule)
-
-
-@lru_cache(maxsize=256)
-def code(program: ir.Program) -> Generated:
-    """What the interpreter runs, made once per program."""
-    return generate(program)
-
-
-def _smaller(decl: ir.AnyState, entries: int) -> ir.AnyState:
-    match decl:
-        case ir.MapDecl():
-            return dataclasses.replace(decl, capacity=min(decl.capacity, entries))
-        case ir.PoolDecl():
-            axes = tuple(a if isinstance(a, str) else (a[0], min(a[1], a[0] + entries - 1)) for a in decl.axes)
-            return dataclasses.replace(decl, axes=axes)
-        case ir.KindDecl(kind=kind, options=options):
-            rooms = {option.name for option in STATE_KINDS[kind].options if option.room}
-            smaller = {name: min(value, entries) if name in rooms else value for name, value in options.items()}
-            return dataclasses.replace(decl, options=smaller)
-        case _:
-            return decl

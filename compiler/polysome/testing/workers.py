@@ -16,8 +16,8 @@ from typing import Any
 
 from hypothesis.database import DirectoryBasedExampleDatabase
 
+from polysome.engines.options import Unsupported
 from polysome.testing.campaign import Result, run
-from polysome.testing.options import Unsupported
 from polysome.testing.plan import Plan
 from polysome.testing.spec import load
 

@@ -67,10 +67,10 @@ def attempt_native(name: str, example: Path, runtime: Path, cache: Path, seconds
 def _child(pipe: Connection, example: Path, runtime: Path, cache: Path, seconds: float, seed: int) -> None:
     os.environ["XDG_CACHE_HOME"] = str(cache)
     from polysome.backends.nf_cpp import build, types_code
+    from polysome.engines import ENGINES, native
+    from polysome.engines.options import Unsupported
     from polysome.testing.builtin.base import Broken
     from polysome.testing.builtin.compare import same
-    from polysome.testing.engines import ENGINES, native
-    from polysome.testing.options import Unsupported
     from polysome.testing.spec import load
 
     original = build.folder
@@ -88,7 +88,8 @@ def _child(pipe: Connection, example: Path, runtime: Path, cache: Path, seconds:
     end, tried = time.monotonic() + seconds, 0
     for one, trace, options in _runs(spec, configured, seed):
         try:
-            expected, found = ENGINES["interp"].run(one, trace, options), ENGINES["native"].run(one, trace, options)
+            expected = ENGINES["interp"].run(one.program, trace, options)
+            found = ENGINES["native"].run(one.program, trace, options)
         except Unsupported:
             continue
         try:
@@ -107,9 +108,9 @@ def _child(pipe: Connection, example: Path, runtime: Path, cache: Path, seconds:
 def _runs(spec: Any, configured: Any, seed: int) -> Iterator[tuple[Any, Any, Any]]:
     """Specs with little room and with much, with config that is made up or the example's, traces, and ways to run
     them, for ever. Specs of native_specs.py have traces of their own."""
+    from polysome.engines.options import RunOptions
     from polysome.testing import traffic
     from polysome.testing.builtin.time_jumps import jumps
-    from polysome.testing.options import RunOptions
 
     gap = max(jumps(spec.program), default=10**9)
     specs = (spec.small(), configured.small(1), spec.small(1), configured)

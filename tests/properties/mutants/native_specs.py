@@ -70,7 +70,7 @@ def _writing_traces(spec: Any, rng: random.Random) -> Iterator[Any]:
     from tests.native.writing_specs import RealFrames
     from tests.testing.traffic.kit import machine
 
-    from polysome.testing.trace import Arrival, Change, Trace
+    from polysome.engines.trace import Arrival, Change, Trace
     from polysome.testing.traffic.build import lone_frame
 
     parse: Callable[[bytes], Any] = partial(machine(spec, {"limit": 7}).parse, 0)

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from polysome.interp.feed import Turns
+from polysome.engines.feed import Turns
 from rules.harness import nf, run, start
 from rules.packets import (
     AH,

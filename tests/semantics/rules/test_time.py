@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polysome.captures.merge import merge
-from polysome.interp.feed import Gaps
+from polysome.engines.feed import Gaps
 from polysome.interp.machine import Machine
 from rules.harness import Outcome, bare, program, run, start, value
 from rules.packets import ethernet, ipv4, udp

@@ -6,13 +6,13 @@ from typing import Any
 
 from tests.testing.builtin.mutant import Patch, mutant, wrapped
 
+from polysome.engines.interp import teller
 from polysome.interp import apply, rebuild
 from polysome.interp.machine import Machine
 from polysome.interp.packet import Packet
 from polysome.kinds.policy import drr, heads, link, police, reframe, shape
 from polysome.kinds.policy.classes import Classes
 from polysome.kinds.state import pool
-from polysome.testing.engines import interp
 
 # ---------------------------------------------------------------- no crash
 
@@ -39,12 +39,12 @@ def a_packet_leaves_twice(patch: Patch) -> None:
         original(self, *args)
         original(self, *args)
 
-    wrapped(patch, interp.Recorder, "leave", twice)
+    wrapped(patch, teller.Recorder, "leave", twice)
 
 
 @mutant("conservation", "store", "neither left nor was dropped")
 def a_packet_vanishes(patch: Patch) -> None:
-    wrapped(patch, interp.Recorder, "leave", lambda original, self, *args: None)
+    wrapped(patch, teller.Recorder, "leave", lambda original, self, *args: None)
 
 
 @mutant("conservation", "priority", "was sent to")
@@ -52,7 +52,7 @@ def a_copy_leaves_by_another_port(patch: Patch) -> None:
     def elsewhere(original: Any, self: Any, port: int, *args: Any) -> None:
         original(self, 3 - port, *args)
 
-    wrapped(patch, interp.Recorder, "leave", elsewhere)
+    wrapped(patch, teller.Recorder, "leave", elsewhere)
 
 
 @mutant("conservation", "store", "decided at")
@@ -227,7 +227,7 @@ def classes_are_forgotten_early(patch: Patch) -> None:
 def everything_leaves_a_nanosecond_late(patch: Patch) -> None:
     wrapped(
         patch,
-        interp.Recorder,
+        teller.Recorder,
         "leave",
         lambda original, self, port, time, data, order: original(self, port, time + 1, data, order),
     )

@@ -7,18 +7,18 @@ from typing import Any
 
 from tests.testing.builtin.mutant import Patch, mutant, wrapped
 
+from polysome.engines.interp import teller
 from polysome.interp import state
 from polysome.interp.machine import Machine
 from polysome.kinds.state import array, maglev
 from polysome.kinds.state.flow_map import EVICTED, Entry, FlowMap
-from polysome.testing.engines import interp
 
 # ---------------------------------------------------------------- runs compared
 
 
 @mutant("non-interference", "store", "not relevant")
 def a_relevant_byte_is_scrambled(patch: Patch) -> None:
-    from polysome.testing import scramble
+    from polysome.engines.interp import scramble
 
     original = scramble.kept
 
@@ -31,7 +31,7 @@ def a_relevant_byte_is_scrambled(patch: Patch) -> None:
 
 @mutant("non-interference", "store", "other bytes")
 def what_was_scrambled_is_not_put_back(patch: Patch) -> None:
-    patch.setattr(interp.Recorder, "_apply", lambda self, p: Machine._apply(self, p))
+    patch.setattr(teller.Recorder, "_apply", lambda self, p: Machine._apply(self, p))
 
 
 @mutant("splitting", "store", "payloads parked")

@@ -6,12 +6,12 @@ from typing import Any
 
 from tests.testing.builtin.mutant import Patch, mutant, wrapped
 
+from polysome.engines.interp import recorded
 from polysome.interp import state
 from polysome.interp.machine import Machine
 from polysome.kinds.state import array, bloom, count_min, hyperloglog, lpm, maglev, pool, token_bucket, top_k
 from polysome.kinds.state.acl import Acl
 from polysome.kinds.state.flow_map import AGE, EVICTED, IDLE, Entry, FlowMap
-from polysome.testing.engines import recorded
 
 # ---------------------------------------------------------------- maps
 

@@ -12,14 +12,14 @@ from typing import Any
 
 from polysome.captures.read import open_capture
 from polysome.config.load import load_config
+from polysome.engines import ENGINES
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.kinds.state.acl import AclRow, Range
 from polysome.kinds.values import Prefix
 from polysome.syntax.diagnostics import Report
 from polysome.testing.builtin import every
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Judgement, execute
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Change, Trace
 from polysome.testing.wire import ones_sum
 
 # What a packet does is in its UDP destination port; the source port is the value, the source address the key.

@@ -13,14 +13,14 @@ import pytest
 from tests.testing.builtin.mutant import MUTANTS, Mutant
 from tests.testing.builtin.networks import EXAMPLES, OWN, SCHEDULES, captured, example, executions, verdicts
 
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Copy, Fate, Record
+from polysome.engines.trace import Trace
+from polysome.ir import program as ir
 from polysome.testing.builtin import every
 from polysome.testing.builtin.base import packets
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Failure, Property, execute
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Copy, Fate, Record
-from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 for broken_engines in sorted(Path(__file__).parent.glob("mutants_*.py")):
     import_module(f"tests.testing.builtin.{broken_engines.stem}")  # registers what it breaks
@@ -66,7 +66,7 @@ def test_those_of_other_engines_say_why_they_are_skipped() -> None:
     assert {name: found[name].skipped for name in ELSEWHERE} == {
         "batches": "the interpreter handles packets one by one",
         "engines agree": "other engines are compared with `interp`, as with `--engine native`",
-        "faults": "faults on links need the engine `system`",
+        "faults": "only the engine `system` has faults on links, not `interp`",
     }
 
 
@@ -130,9 +130,9 @@ class Pretended:
     def missing(self) -> str | None:
         return None
 
-    def run(self, spec: Spec, trace: Trace, options: RunOptions) -> Record:
+    def run(self, program: ir.Program, trace: Trace, options: RunOptions) -> Record:
         plain = dataclasses.replace(options, batch=None, cores=None, faults=frozenset())
-        return self.wrong(ENGINES["interp"].run(spec, trace, plain), options)
+        return self.wrong(ENGINES["interp"].run(program, trace, plain), options)
 
 
 def changed(record: Record, change: Callable[[Fate], Fate]) -> Record:

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.testing.test_wire import FRAMES
 
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing.builtin.base import Broken
 from polysome.testing.builtin.checksums import Checksums
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import execute
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.wire import ones_sum
 
 # A tunnel that nobody knows by its port, so that what is inside is hidden from who knows only the RFCs.
@@ -46,7 +46,7 @@ def tunnel(tmp_path: Path, ip: str) -> Spec:
 
 def ran(spec: Spec, *frames: bytes) -> Record:
     trace = Trace({}, tuple(Arrival(0, 1000 * n, frame) for n, frame in enumerate(frames)))
-    record = ENGINES["interp"].run(spec, trace, RunOptions())
+    record = ENGINES["interp"].run(spec.program, trace, RunOptions())
     assert record.crash is None and all(fate.sent for fate in record.fates)
     return record
 

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from polysome.testing.counterexample.frames import repaired
-from polysome.testing.engines import ENGINES
+from polysome.analysis.frames import repaired
+from polysome.engines import ENGINES
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.testing.execution import Execution, Failure, Judgement, execute
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Change, Trace
 
 S = 10**9
 INTERP = ENGINES["interp"]

@@ -14,13 +14,13 @@ from tests.semantics.rules.harness import program
 
 from polysome.config.events import load_events
 from polysome.config.load import load_config
+from polysome.engines.trace import Change
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state.acl import AclRow, Range
 from polysome.kinds.values import Prefix
 from polysome.syntax.diagnostics import Report
 from polysome.testing.counterexample.config_text import config_text, events_text
-from polysome.testing.trace import Change
 
 NF = program("use net.l4; nf n { port left, right; config x: u8 = 0; on packet { send left; } }")
 KIND = t.Enum("Kind", (("first", 0), ("second", 1), ("last", 9)), 8)

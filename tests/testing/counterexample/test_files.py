@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from polysome.captures.read import open_capture
 from polysome.cli.main import app
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.testing.counterexample import Counterexample, ReplayError, dumps, loads, read, read_capture, write
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Change, Trace
 
 from .kit import S, limiter, run, trace, udp
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from polysome.analysis import frames
+from polysome.analysis.summary import summary
 from polysome.captures.read import open_capture
-from polysome.testing.counterexample import frames
-from polysome.testing.counterexample.summary import summary
 
 from .kit import udp
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing import judge
 from polysome.testing.counterexample import Counterexample, ReplayError, read, replay, report, shrink, write
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Trace
 
 from .kit import INTERP, S, udp
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.testing.counterexample.shrink import shrink
 from polysome.testing.counterexample.simpler_config import simpler
 from polysome.testing.counterexample.simpler_times import START
 from polysome.testing.execution import Execution
-from polysome.testing.trace import Arrival, Change, Trace
 
 from .kit import INTERP, Artificial, S, limiter, run, trace, udp
 

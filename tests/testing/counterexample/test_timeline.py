@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from polysome.config.load import load_config
+from polysome.engines.interp import explain_text
+from polysome.engines.interp.explain import explain
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.syntax.diagnostics import Report
-from polysome.testing.counterexample import explain, explain_text, timeline
+from polysome.testing.counterexample import timeline
 from polysome.testing.counterexample.timeline import style
 from polysome.testing.execution import Failure, execute
 from polysome.testing.spec import load
-from polysome.testing.trace import Arrival, Change, Trace
 
 from .kit import INTERP, S, limiter, run, trace, udp
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing.coverage import Coverage, as_json, campaign, measure, report
 from polysome.testing.coverage.searched import Search
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Trace
 
 SECONDS = 20  # at most; all but the tests of what cannot be found take a few
 

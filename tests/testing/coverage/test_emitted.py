@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.testing.builtin.networks import captured, example
 
+from polysome.engines import ENGINES
 from polysome.p4.coverage import Coverage
 from polysome.testing.coverage.emitted import Emitted, Role, Sent, campaign
-from polysome.testing.engines import ENGINES
 
 ROLES = Path(__file__).parents[3] / "runtime" / "switch" / "roles.hpp"
 START = "ingress parser, state start: "

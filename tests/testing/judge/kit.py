@@ -12,13 +12,13 @@ from typing import Any
 
 from tests.semantics.rules.packets import ethernet, icmp, ipv4, ipv6, tcp, udp, vlan
 
+from polysome.engines import ENGINES
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.ir import types as t
 from polysome.ir.fold import zero
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Judgement, execute
 from polysome.testing.judge import UserProperty, properties
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Change, Trace
 
 CATALOGUE = Path(__file__).parents[2] / "language" / "properties"
 INTERP = ENGINES["interp"]

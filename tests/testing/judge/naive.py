@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.testing.judge.naive_values import COMPARE, arithmetic, by_class, mask, multiset
 
+from polysome.engines.options import RunOptions, Unsupported
 from polysome.interp.packet import Packet, read_bits
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
@@ -20,11 +21,10 @@ from polysome.ir.fold import zero
 from polysome.kinds.base import Trap
 from polysome.kinds.hashing import encoder, key_of_seed, siphash
 from polysome.kinds.state import token_bucket
+from polysome.kinds.values import ABSENT, plain
 from polysome.testing.execution import Execution
-from polysome.testing.history import ABSENT, plain
 from polysome.testing.judge import checksums
 from polysome.testing.judge.parsing import parse
-from polysome.testing.options import RunOptions, Unsupported
 
 Env = dict[int, Any]
 

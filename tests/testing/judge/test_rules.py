@@ -10,8 +10,8 @@ from functools import cache
 
 import pytest
 
+from polysome.engines import ENGINES
 from polysome.kinds.state.acl import AclRow
-from polysome.testing.engines import ENGINES
 from polysome.testing.judge import properties
 from polysome.testing.spec import Spec
 

@@ -6,8 +6,9 @@ import random
 from pathlib import Path
 
 from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
-from polysome.testing.spec import Spec, code, load
+from polysome.interp.code import code_of
+from polysome.interp.machine import Machine, Nowhere
+from polysome.testing.spec import Spec, load
 from polysome.testing.traffic.build import Builder
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -75,14 +76,8 @@ def written(tmp_path: Path, text: str) -> Spec:
     return load(path)
 
 
-class Nowhere:
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None: ...
-
-    def emitted(self, port: int, time: int, data: bytes) -> None: ...
-
-
 def machine(spec: Spec, config: dict[str, object]) -> Machine:
-    return Machine(spec.program, Tables(spec.program, config), Nowhere(), code(spec.program))
+    return Machine(spec.program, Tables(spec.program, config), Nowhere(), code_of(spec.program))
 
 
 def builders(spec: Spec, count: int, packets: int = 16, seed: int = 0) -> list[Builder]:

@@ -13,15 +13,16 @@ from tests.testing.traffic.kit import EXAMPLES, NAMES, ODD, builders, example, w
 
 from polysome.captures.errors import CaptureError
 from polysome.config.tables import Tables
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
+from polysome.engines.trace import Trace
 from polysome.ir import program as ir
 from polysome.ir.walk import walk
+from polysome.resources import MEANING
 from polysome.testing import traffic
 from polysome.testing.coverage import measure
-from polysome.testing.engines.interp import run
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Record
-from polysome.testing.spec import Spec, code
-from polysome.testing.trace import Trace
+from polysome.testing.spec import Spec
 from polysome.testing.traffic.build import trace_of
 
 CAPTURES = {
@@ -34,7 +35,7 @@ CAPTURES = {
 
 def records(spec: Spec, count: int, seed: int = 1) -> list[Record]:
     program = spec.program
-    return [run(program, t, RunOptions(), code(program)) for t in traffic.seeded(spec, seed, count=count)]
+    return [ENGINES[MEANING].run(program, t, RunOptions()) for t in traffic.seeded(spec, seed, count=count)]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_the_engine_does_what_was_seen_while_building(name: str) -> None:
     spec = example(name).small()
     for builder in builders(spec, 10):
         trace = builder.trace()
-        record = run(spec.program, trace, RunOptions(), code(spec.program))
+        record = ENGINES[MEANING].run(spec.program, trace, RunOptions())
         assert [change.time for change in trace.changes] == sorted(change.time for change in trace.changes)
         seen = Counter(left for met in builder.sink.met for left in met.left)
         there = Counter((copy.port, copy.data) for fate in record.fates for copy in fate.copies)
@@ -128,7 +129,7 @@ def test_nothing_but_zeros_is_a_simple_trace() -> None:
     assert not trace.changes and {arrival.port for arrival in trace.arrivals} == {0}
     assert all(len(arrival.data) <= 64 for arrival in trace.arrivals)
     assert trace.arrivals[2].time - trace.arrivals[0].time <= 10**4
-    assert run(spec.program, trace, RunOptions(), code(spec.program)).fates[0].sent
+    assert ENGINES[MEANING].run(spec.program, trace, RunOptions()).fates[0].sent
 
 
 @pytest.mark.slow
@@ -136,7 +137,7 @@ def test_hypothesis_shrinks() -> None:
     spec = example("bridge").small()
 
     def holds(trace: Trace) -> bool:
-        record = run(spec.program, trace, RunOptions(), code(spec.program))
+        record = ENGINES[MEANING].run(spec.program, trace, RunOptions())
         return "already there" in record.drops
 
     quick = settings(max_examples=500, phases=(Phase.generate, Phase.shrink))
@@ -159,7 +160,7 @@ def test_branches_and_drops_of_the_examples(name: str) -> None:
     reached = measure(spec, traces)
     lines = [program.sources[o.point.span.file].position(o.point.span.start) for o in reached.missing]
     assert len(lines) <= MISSED.get(name, 0), lines
-    seen = {reason for t in traces for reason in run(program, t, RunOptions(), code(program)).drops}
+    seen = {reason for t in traces for reason in ENGINES[MEANING].run(program, t, RunOptions()).drops}
     rare = {"undeliverable, too many errors"}  # eleven errors in a tenth of a second
     assert _reasons(program) - rare <= seen, _reasons(program) - seen
 
@@ -213,7 +214,7 @@ def test_captures_are_taken_up(name: str) -> None:
     traces = list(traffic.seeded(spec, 4, captures=files, count=20))
     assert traces == list(traffic.seeded(spec, 4, captures=files, count=20))
     assert traces != list(traffic.seeded(spec, 4, count=20))
-    sent = [f.sent for t in traces for f in run(spec.program, t, RunOptions(), code(spec.program)).fates]
+    sent = [f.sent for t in traces for f in ENGINES[MEANING].run(spec.program, t, RunOptions()).fates]
     assert sum(sent) / len(sent) > 0.1
 
 

@@ -10,13 +10,13 @@ from tests.system.outcome import ipv4_sum, pattern, traffic
 from tests.testing.builtin.networks import captured
 from tests.up.load.promised import Promised
 
+from polysome.engines import ENGINES
+from polysome.engines.interp.seen import Eyes
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Fate
+from polysome.engines.trace import Arrival, Trace
 from polysome.interp.packet import Packet
-from polysome.testing.counterexample.seen import Eyes
-from polysome.testing.engines import ENGINES
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Fate
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.traffic import boundary_packets
 
 Sent = tuple[int, bytes]  # logical port, frame
@@ -94,7 +94,7 @@ def _all_leave(spec: Spec, port: int, frames: list[bytes]) -> bool:
 
 def _run(spec: Spec, port: int, frames: list[bytes]) -> tuple[Fate, ...]:
     arrivals = tuple(Arrival(port, 10**18 + n * GAP, frame) for n, frame in enumerate(frames))
-    return ENGINES["interp"].run(spec, Trace(captured(spec).config, arrivals, ()), RunOptions()).fates
+    return ENGINES["interp"].run(spec.program, Trace(captured(spec).config, arrivals, ()), RunOptions()).fates
 
 
 # ---------------------------------------------------------------- changed packets

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polysome.engines.interp.seen import Eyes
+from polysome.engines.trace import Trace
 from polysome.interp.packet import Packet, read_bits
-from polysome.testing.counterexample.seen import Eyes
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 ASKED = re.compile(r"(?P<header>.+)\.(?P<field>\w+) (?P<said>is none of|is|≥|≤|\d+ to) (?P<values>\d+(, \d+)*)")
 

@@ -70,6 +70,11 @@ class Gain:
         """Is it more than 2 %, and more than the spread? Equal builds pass at most one time in 20, by chance."""
         return self.median > _LEAST and self.median > self.spread
 
+    def told(self, packets: str) -> str:
+        """What the profile brings, for the user; `packets`: what they are."""
+        measured = f"profile: {self.median:+.0%} on {packets} (spread {self.spread:.0%})"
+        return measured + (", kept" if self.kept else ": no gain, not kept")
+
 
 def compare(pairs: Sequence[tuple[float, float]]) -> Gain:
     """The gain from the speeds of the plain and the profiled build; two pairs or more."""

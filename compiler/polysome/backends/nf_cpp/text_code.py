@@ -1,4 +1,4 @@
-"""Values as text in C++, on runtime/nf/text.hpp: what `testing.values_text` writes."""
+"""Values as text in C++, on runtime/nf/text.hpp: what `analysis.values_text` writes."""
 
 from __future__ import annotations
 

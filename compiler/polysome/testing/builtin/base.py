@@ -8,12 +8,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from polysome.analysis.values_text import moment
+from polysome.engines.history import History
+from polysome.engines.record import Record
+from polysome.engines.trace import Trace
 from polysome.ir import program as ir
 from polysome.testing.execution import Execution, Failure, Judgement
-from polysome.testing.history import History
-from polysome.testing.record import Record
-from polysome.testing.trace import Trace
-from polysome.testing.values_text import moment
 
 SHORT = 6  # packets: also what a counterexample is shrunk to
 Way = TypeVar("Way")

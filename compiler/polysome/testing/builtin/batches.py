@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.options import RunOptions
+from polysome.resources import MEANING
 from polysome.testing.builtin.base import Builtin, Skip
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.rerun import rerun
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Batches(Builtin):
     name: ClassVar[str] = "batches"
 
     def cases(self, execution: Execution) -> int:
-        if execution.engine.name == "interp":
+        if execution.engine.name == MEANING:
             raise Skip("the interpreter handles packets one by one")
         single = rerun(execution, RunOptions(batch=1))
         return same(single, rerun(execution, RunOptions(batch=32)), "in batches of 32 instead of 1")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+from polysome.engines.record import Fate, Made, Record
 from polysome.ir import program as ir
 from polysome.ir.walk import walk
 from polysome.testing.builtin.base import Broken, Invariant
-from polysome.testing.record import Fate, Made, Record
 from polysome.testing.wire import Checksum, checksums, network_end
 
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.record import Record
 from polysome.testing.builtin.base import Broken, Invariant, classes_of, when
-from polysome.testing.record import Record
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
+from polysome.engines.record import Copy, Fate, Made, Record
 from polysome.testing.builtin.base import Broken, difference, when
-from polysome.testing.record import Copy, Fate, Made, Record
 
 
 def same(first: Record, again: Record, how: str) -> int:

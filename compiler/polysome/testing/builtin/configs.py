@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from polysome.engines.record import Record
 from polysome.ir import types as t
-from polysome.testing.record import Record
 
 
 class Configs:

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.record import Fate, Record
 from polysome.testing.builtin.base import Broken, Invariant
 from polysome.testing.builtin.schedule_models import expected_of
-from polysome.testing.record import Fate, Record
 
 
 @dataclass(frozen=True)

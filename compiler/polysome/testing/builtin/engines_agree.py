@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.options import RunOptions
+from polysome.resources import MEANING
 from polysome.testing.builtin.base import Builtin, Skip
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.rerun import rerun
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions
-
-MEANING = "interp"  # the engine that defines what a spec means
 
 
 @dataclass(frozen=True)

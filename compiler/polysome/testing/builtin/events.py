@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polysome.testing.history import End, History, Operation
+from polysome.engines.history import End, History, Operation
 
 Event = Operation | End
 

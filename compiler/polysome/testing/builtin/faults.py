@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.resources import MEANING
 from polysome.testing.builtin.base import Broken, Builtin, difference, draw
 from polysome.testing.builtin.compare import complete, copies_of
-from polysome.testing.builtin.engines_agree import MEANING
 from polysome.testing.builtin.rerun import rerun
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Faults(Builtin):
         cases = 0
         for kind in ("loss", "duplication", "reordering"):
             again = rerun(execution, RunOptions(faults=frozenset({kind}), seed=draw(execution.trace, kind, 1 << 16)))
-            expected = ENGINES[MEANING].run(execution.spec, again.decided(), RunOptions())
+            expected = ENGINES[MEANING].run(execution.spec.program, again.decided(), RunOptions())
             complete(expected, again, f"with {kind} on the links inside")
             for one, other in zip(expected.fates, again.fates, strict=True):
                 self._packet(one.number, copies_of(one), copies_of(other), kind)

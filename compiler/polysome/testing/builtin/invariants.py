@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from polysome.engines.record import Record
 from polysome.kinds.state import brought
 from polysome.testing.builtin.base import Broken, Invariant, Skip
 from polysome.testing.builtin.checksums import Checksums
@@ -13,7 +14,6 @@ from polysome.testing.builtin.lookups import Lookups
 from polysome.testing.builtin.packet_ends import PacketEnds
 from polysome.testing.builtin.schedule import ScheduleExact
 from polysome.testing.builtin.schedule_bounds import ScheduleBounds
-from polysome.testing.record import Record
 
 
 @cache

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
+from polysome.analysis.values_text import text
+from polysome.engines.history import Lookup
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state import brought
 from polysome.testing.builtin.base import Broken, Invariant, around, history_of, occasion
 from polysome.testing.builtin.configs import Configs
-from polysome.testing.history import Lookup
-from polysome.testing.record import Record
-from polysome.testing.values_text import text
 
 NAME = "table lookups"
 

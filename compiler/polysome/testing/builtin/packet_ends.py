@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.record import Record
 from polysome.testing.builtin.base import Broken, Invariant
 from polysome.testing.judge.parsing import parse
-from polysome.testing.record import Record
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.options import RunOptions
 from polysome.testing.builtin.base import Builtin, some
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.rerun import rerun
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ failures repeatable.
 
 from __future__ import annotations
 
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
 from polysome.testing.builtin.base import Skip
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 
 
 def rerun(execution: Execution, options: RunOptions, engine: str | None = None) -> Record:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.history import Offer
+from polysome.engines.record import Copy, Fate, Record
 from polysome.testing.builtin.base import Broken, Invariant, Skip, history_of, when
 from polysome.testing.builtin.schedule_models import Expected, expected, expected_of
-from polysome.testing.history import Offer
-from polysome.testing.record import Copy, Fate, Record
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.analysis.values_text import duration
+from polysome.engines.record import Copy, Fate, Record
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Broken, Invariant, classes_of, per_second, when
 from polysome.testing.builtin.schedule_models import BYTE, SHORTEST, ExpectedOf, expected_of, unit
-from polysome.testing.record import Copy, Fate, Record
-from polysome.testing.values_text import duration
 
 Left = tuple[int, int, int]  # time, size, number of the packet
 

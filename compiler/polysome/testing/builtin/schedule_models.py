@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar
 
+from polysome.engines.history import Offer
 from polysome.ir import program as ir
 from polysome.kinds.policy import brought
-from polysome.testing.history import Offer
 
 BYTE = 8 * 10**9  # in 10^-9 bit
 PACKET = 10**9  # in 10^-9 packet

@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.engines.options import RunOptions
+from polysome.engines.record import Record
 from polysome.ir import types as t
+from polysome.resources import MEANING
 from polysome.testing.builtin.base import Broken, Builtin, draw
 from polysome.testing.builtin.class_order import ClassOrder
 from polysome.testing.builtin.compare import complete, copies_of, fate_text, same
 from polysome.testing.builtin.rerun import rerun
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions
-from polysome.testing.record import Record
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Shards(Builtin):
         complete(execution.record, again, f"on {cores} cores")
         if not _own_state(again) and not _was_full(_with_history(execution)):
             _as_one(execution.record, again, cores)
-        if execution.engine.name != "interp":
-            same(rerun(execution, RunOptions(cores=cores), "interp"), again, f"on {cores} cores of this engine")
+        if execution.engine.name != MEANING:
+            same(rerun(execution, RunOptions(cores=cores), MEANING), again, f"on {cores} cores of this engine")
         ClassOrder().check(again)
         return len(again.fates)
 
@@ -58,7 +59,7 @@ def _own_state(record: Record) -> bool:
 
 def _with_history(execution: Execution) -> Record:
     """What one core did, with its state."""
-    return execution.record if execution.record.history is not None else rerun(execution, RunOptions(), "interp")
+    return execution.record if execution.record.history is not None else rerun(execution, RunOptions(), MEANING)
 
 
 def _was_full(record: Record) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from polysome.analysis.values_text import text
+from polysome.engines.history import Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion
-from polysome.testing.history import Operation
-from polysome.testing.record import Record
-from polysome.testing.values_text import text
 
 MILLION = 10**6
 UNLIKELY = 1e-12  # of such cases in a sketch that keeps its promise

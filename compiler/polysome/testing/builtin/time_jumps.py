@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from polysome.analysis.values_text import duration
+from polysome.engines.options import RunOptions
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Builtin, draw, some
 from polysome.testing.builtin.invariants import hold
 from polysome.testing.builtin.rerun import rerun
 from polysome.testing.execution import Execution
-from polysome.testing.options import RunOptions
-from polysome.testing.values_text import duration
 
 SECOND = 10**9
 USUAL = (1, SECOND, 3600 * SECOND)

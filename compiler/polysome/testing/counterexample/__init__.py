@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from polysome.testing.counterexample.captured import read_capture
-from polysome.testing.counterexample.explain import Explanation, Step, explain
 from polysome.testing.counterexample.files import Counterexample, Paths, ReplayError, dumps, loads, read, write
 from polysome.testing.counterexample.report import replay, report
 from polysome.testing.counterexample.shrink import shrink
@@ -11,12 +10,9 @@ from polysome.testing.counterexample.timeline import timeline
 
 __all__ = [
     "Counterexample",
-    "Explanation",
     "Paths",
     "ReplayError",
-    "Step",
     "dumps",
-    "explain",
     "loads",
     "read",
     "read_capture",

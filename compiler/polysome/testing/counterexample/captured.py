@@ -6,13 +6,10 @@ from pathlib import Path
 
 from polysome.captures.read import open_capture
 from polysome.config.load import load_config
-from polysome.config.tables import Tables
-from polysome.interp.feed import Turns
-from polysome.interp.machine import Machine
+from polysome.engines.feed import Turns
+from polysome.engines.trace import Arrival, Trace
 from polysome.syntax.diagnostics import Report
-from polysome.testing.counterexample.seen import Nowhere
-from polysome.testing.spec import Spec, code
-from polysome.testing.trace import Arrival, Trace
+from polysome.testing.spec import Spec
 
 
 def read_capture(path: Path, spec: Spec) -> Trace:
@@ -23,7 +20,7 @@ def read_capture(path: Path, spec: Spec) -> Trace:
     """
     program = spec.program
     config = spec.config if spec.config is not None else load_config(program, [], Report(dict(program.sources)))
-    turns = Turns(Machine(program, Tables(program, config), Nowhere(), code(program)))
+    turns = Turns.of(program, config)
     arrivals = []
     with open_capture(path) as capture:
         for packet in capture:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from polysome.analysis.values_text import prefix, text
 from polysome.config.shapes import KEY_NAMES, inlined, written
+from polysome.engines.trace import Change
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state.acl import AclRow, Range
 from polysome.kinds.values import Prefix
-from polysome.testing.trace import Change
-from polysome.testing.values_text import prefix, text
 
 Form = Any  # str, int, bool, list or dict of these by name: what TOML and JSON both hold
 

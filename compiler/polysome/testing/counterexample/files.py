@@ -15,12 +15,12 @@ from polysome.captures.write import PcapngWriter
 from polysome.config.assign import Assignments
 from polysome.config.items import Rejected
 from polysome.config.json_text import read_json_line
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.ir import program as ir
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.spans import Source
 from polysome.testing.counterexample.config_text import config_form, config_text, events_text
 from polysome.testing.spec import Spec, load
-from polysome.testing.trace import Arrival, Change, Trace
 
 VERSION = 1
 _LATEST = 1 << 63  # ns since 1970: the year 2262

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from polysome.engines.trace import Arrival, Change, Trace
 from polysome.ir import program as ir
-from polysome.testing.trace import Arrival, Change, Trace
 
 
 class Shrinking(Protocol):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
+from polysome.engines import ENGINES
 from polysome.testing.counterexample.files import Counterexample, ReplayError
 from polysome.testing.counterexample.timeline import WIDTH, timeline
-from polysome.testing.engines import ENGINES
 from polysome.testing.execution import Execution, Judgement, Property, execute
 
 

@@ -9,14 +9,14 @@ from functools import partial
 from itertools import combinations
 from typing import Any, TypeVar
 
+from polysome.engines import Engine
+from polysome.engines.options import Unsupported
+from polysome.engines.trace import Change, Trace
 from polysome.ir import types as t
 from polysome.testing.counterexample import simpler_config, simpler_packets, simpler_times
 from polysome.testing.counterexample.parts import with_arrivals, with_change, with_config
-from polysome.testing.engines import Engine
 from polysome.testing.execution import Failure, Property, execute
-from polysome.testing.options import Unsupported
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Change, Trace
 
 T = TypeVar("T")
 FEW = 12  # packets of which pairs are left out too: at most 66 runs

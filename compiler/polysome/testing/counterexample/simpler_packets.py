@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from polysome.testing.counterexample import frames
+from polysome.analysis import frames
+from polysome.engines.trace import Change, Trace
 from polysome.testing.counterexample.parts import Shrinking, with_arrivals, with_frames
 from polysome.testing.counterexample.simpler_config import addresses, exchanged
-from polysome.testing.trace import Change, Trace
 
 Name = tuple[str, int]  # kind of an address or port, and which
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
+from polysome.engines.trace import Trace
 from polysome.testing.counterexample.parts import Shrinking
-from polysome.testing.trace import Trace
 
 START = 1_767_225_600 * 10**9  # 2026-01-01T00:00:00Z, so that captures show a plausible date
 _S = 10**9

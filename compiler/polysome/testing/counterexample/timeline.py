@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from polysome.testing.counterexample import explain_text
-from polysome.testing.counterexample.explain import explain
-from polysome.testing.counterexample.seen import Eyes, difference
-from polysome.testing.counterexample.summary import summary
+from polysome.analysis.summary import summary
+from polysome.analysis.values_text import duration, moment, text
+from polysome.engines.interp import explain_text
+from polysome.engines.interp.explain import explain
+from polysome.engines.interp.seen import Eyes, difference
+from polysome.engines.record import Copy, Fate
 from polysome.testing.counterexample.touched import ended, touched
 from polysome.testing.execution import Execution, Failure
-from polysome.testing.record import Copy, Fate
-from polysome.testing.values_text import duration, moment, text
 
 WIDTH = 100
 _LABEL = 9  # columns of "before", "saw", "state", …

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from polysome.analysis.values_text import text
+from polysome.engines.history import LENGTH, End, History, Operation
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state import token_bucket
-from polysome.testing.history import ABSENT, LENGTH, End, History, Operation
-from polysome.testing.values_text import text
+from polysome.kinds.values import ABSENT
 
 
 def touched(program: ir.Program, history: History, number: int, start: int) -> list[str]:

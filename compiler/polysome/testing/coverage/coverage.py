@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
+from polysome.engines.trace import Trace
+from polysome.interp.machine import Machine, Nowhere
 from polysome.ir import program as ir
 from polysome.testing.coverage.counting import counting
 from polysome.testing.coverage.points import Outcome, Points, points
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,3 @@ def hits(program: ir.Program, trace: Trace) -> list[int]:
         machine.arrive(arrival.port, arrival.time, arrival.data)
     machine.finish()
     return code.taken()
-
-
-class Nowhere:
-    """A sink for packets that nobody looks at."""
-
-    def leave(self, port: int, time: int, data: bytes, order: int) -> None: ...
-
-    def emitted(self, port: int, time: int, data: bytes) -> None: ...

@@ -18,15 +18,15 @@ from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.design import Design, default_design
 from polysome.backends.system.library import build, nothing_reached
 from polysome.config.load import load_config
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Record
+from polysome.engines.system import System
+from polysome.engines.trace import Trace
 from polysome.p4.coverage import Coverage
 from polysome.p4.frames import Frame, frames
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.testing import traffic
-from polysome.testing.engines.system import System
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Record
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 from polysome.testing.traffic.captured import read
 
 START = 10**18  # ns, of frames that are sent; any time will do
@@ -76,7 +76,7 @@ class Emitted:
 
     def run(self, trace: Trace, options: RunOptions = NO_OPTIONS) -> Record:
         """A trace through the engine `system`."""
-        return self.engine.run(self.spec, trace, options)
+        return self.engine.run(self.spec.program, trace, options)
 
     def transitions(self, seed: int = 0, recorded: Iterable[bytes] = ()) -> list[Sent]:
         """Frames of any role that take the transitions of the ingress parser that such frames are found for.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from polysome.engines.trace import Trace
 from polysome.testing import traffic
 from polysome.testing.coverage.coverage import Coverage, hits
 from polysome.testing.coverage.points import points
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 
 DULL = 40  # random traces in a row that reach nothing new are enough, if z3 is there
 

@@ -7,15 +7,15 @@ from contextlib import suppress
 from types import CodeType
 from typing import Any
 
+from polysome.analysis import values_text
+from polysome.engines.options import Unsupported
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.testing import values_text
 from polysome.testing.execution import Failure
 from polysome.testing.judge import conditions, outputs
 from polysome.testing.judge.expressions import PropertyCode
 from polysome.testing.judge.view import View
-from polysome.testing.options import Unsupported
 
 MOST = 20  # lines
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from polysome.testing.options import RunOptions, Unsupported
-from polysome.testing.record import Made, Record
+from polysome.engines.options import RunOptions, Unsupported
+from polysome.engines.record import Made, Record
 
 if TYPE_CHECKING:
     from polysome.testing.execution import Execution

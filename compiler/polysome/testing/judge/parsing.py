@@ -7,19 +7,19 @@ from functools import lru_cache
 from typing import Any
 
 from polysome.interp import support
+from polysome.interp.code import code_of
 from polysome.interp.packet import Packet, read_bits, slice_bits
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.base import Trap
 from polysome.kinds.hashing import encoder, key_of_seed, siphash
-from polysome.testing.spec import code
 
 
 @lru_cache(maxsize=64)
 def spec_functions(program: ir.Program) -> dict[str, Any]:
     """Parser nodes (`NODES`), `value_<n>`, `fn_<name>` as the interpreter has them, and what these call."""
     seed = key_of_seed(program.params["seed"][1])
-    generated = code(program)
+    generated = code_of(program)
     values: dict[str, Any] = {n: getattr(support, n) for n in dir(support) if not n.startswith("_")}
     values |= generated.constants
     values |= {

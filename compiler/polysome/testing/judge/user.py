@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from polysome.engines.options import Unsupported
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir.walk import walk
@@ -14,7 +15,6 @@ from polysome.testing.judge import outputs, support
 from polysome.testing.judge.explain import Explanation
 from polysome.testing.judge.property_code import Judge, judge
 from polysome.testing.judge.view import View
-from polysome.testing.options import Unsupported
 
 OUTPUTS = {"same": outputs.same, "different": outputs.different, "part": outputs.part, "Unsupported": Unsupported}
 

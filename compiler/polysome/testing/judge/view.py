@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from polysome.config.tables import Tables
+from polysome.engines.history import LENGTH, End, History
 from polysome.interp import support as interp_support
 from polysome.interp.packet import Packet, read_bits
 from polysome.ir import program as ir
@@ -15,9 +16,8 @@ from polysome.ir import types as t
 from polysome.ir.fold import zero
 from polysome.kinds.base import Trap
 from polysome.kinds.state import token_bucket
-from polysome.kinds.values import Row
+from polysome.kinds.values import ABSENT, Row, plain
 from polysome.testing.execution import Execution
-from polysome.testing.history import ABSENT, LENGTH, End, History, plain
 from polysome.testing.judge import checksums
 from polysome.testing.judge.outputs import Outputs
 from polysome.testing.judge.parsing import parse, spec_functions

@@ -27,8 +27,8 @@ from hypothesis import seed as seeded_by
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from polysome.engines.trace import Trace
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 from polysome.testing.traffic.boundaries import BoundaryPacket, boundary_packets, boundary_pieces, boundary_trace
 from polysome.testing.traffic.build import configuration, lone_frame, trace_of
 from polysome.testing.traffic.captured import build_captured, read

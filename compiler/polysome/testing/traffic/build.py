@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polysome.config.tables import Tables
+from polysome.engines.trace import Arrival, Change, Trace
+from polysome.interp.code import code_of
 from polysome.interp.machine import Machine
-from polysome.testing.spec import Spec, code
-from polysome.testing.trace import Arrival, Change, Trace
+from polysome.testing.spec import Spec
 from polysome.testing.traffic import later, tables, times
 from polysome.testing.traffic.boundaries.choose import at_boundary
 from polysome.testing.traffic.boundaries.model import mislead
@@ -125,7 +126,7 @@ class Builder:
         self.world = World(program, c, spec.config)
         self.works = times.clockwork(program, self.world.config)
         self.sink = _Watch()
-        self.machine = Machine(program, Tables(program, self.world.config), self.sink, code(program))
+        self.machine = Machine(program, Tables(program, self.world.config), self.sink, code_of(program))
         self.handled = sorted({port for handler in program.packet_handlers for port in handler.ports}) or [0]
         self.arrivals: list[Arrival] = []
         self.changes: list[Change] = []

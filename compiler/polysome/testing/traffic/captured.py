@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from polysome.captures.read import open_capture
-from polysome.interp.feed import Turns
+from polysome.engines.feed import Turns
+from polysome.engines.trace import Trace
 from polysome.ir import types as t
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Trace
 from polysome.testing.traffic import later
 from polysome.testing.traffic.build import Builder
 from polysome.testing.traffic.choices import Choices, Weighted

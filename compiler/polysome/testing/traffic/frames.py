@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from polysome.analysis.frames import repaired
 from polysome.interp.packet import Packet
 from polysome.ir import program as ir
 from polysome.ir.fold import NotConstant, Undefined
 from polysome.testing import wire
-from polysome.testing.counterexample.frames import repaired
 from polysome.testing.traffic.headers import Shape, shapes, size_of, with_lengths
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from polysome.engines.history import Offer
 from polysome.testing.builtin.schedule_models import ExpectedOf, Model
-from polysome.testing.history import Offer
 
 
 class Instant(Model):

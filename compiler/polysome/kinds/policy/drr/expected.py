@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+from polysome.engines.history import Offer
 from polysome.testing.builtin.schedule_models import BYTE, SHORTEST, ExpectedOf, Link, Options, own_room
-from polysome.testing.history import Offer
 
 FULL_FRAME = 1514
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polysome.engines.history import Offer
 from polysome.testing.builtin.schedule_models import ExpectedOf, Model, Options
-from polysome.testing.history import Offer
 
 
 class Reframe(Model):

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from polysome.analysis.values_text import text
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion
-from polysome.testing.record import Record
-from polysome.testing.values_text import text
 
 
 @dataclass(frozen=True)

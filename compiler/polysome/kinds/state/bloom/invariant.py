@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from polysome.engines.history import Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.testing.builtin.sketches import Sketch, broken, shown, too_many
-from polysome.testing.history import Operation
-from polysome.testing.record import Record
 
 
 @dataclass(frozen=True)

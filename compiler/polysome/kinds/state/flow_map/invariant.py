@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, ClassVar
 
+from polysome.analysis.values_text import text
+from polysome.engines.history import LENGTH, End, Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state.flow_map.shadow import NEVER, Shadow, ShadowMap
+from polysome.kinds.values import ABSENT
 from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion, when
 from polysome.testing.builtin.configs import Configs
 from polysome.testing.builtin.events import events
-from polysome.testing.history import ABSENT, LENGTH, End, Operation
-from polysome.testing.record import Record
-from polysome.testing.values_text import text
 
 IDLE, AGE, EVICTED, REMOVED = range(4)
 WHY = [name for name, _ in t.END.members]

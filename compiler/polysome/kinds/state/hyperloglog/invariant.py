@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from polysome.engines.history import Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.testing.builtin.sketches import MILLION, Sketch, broken
-from polysome.testing.history import Operation
-from polysome.testing.record import Record
 
 DEVIATIONS = 8  # of its standard error that an estimate may be off
 FEW = 2  # by which it may be off beyond that: keys that meet in one register

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, ClassVar
 
+from polysome.analysis.values_text import text
+from polysome.engines.history import LENGTH, End, Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.values import ABSENT
 from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion
 from polysome.testing.builtin.configs import Configs
 from polysome.testing.builtin.events import events
 from polysome.testing.builtin.rows import Path, member
-from polysome.testing.history import ABSENT, LENGTH, End, Operation
-from polysome.testing.record import Record
-from polysome.testing.values_text import text
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from polysome.analysis.values_text import text
+from polysome.engines.history import End, Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.testing.builtin.base import Broken, KindInvariant, around, history_of, occasion, per_second, when
 from polysome.testing.builtin.events import Event, events
 from polysome.testing.builtin.rows import Path, member
-from polysome.testing.history import End, Operation
-from polysome.testing.record import Record
-from polysome.testing.values_text import text
 
 PER_UNIT = {"bytes": 8 * 10**9, "packets": 10**9}  # 10^-9 bit, 10^-9 packet
 MOST = 2**128 - 1

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from polysome.engines.history import Operation
+from polysome.engines.record import Record
 from polysome.ir import program as ir
 from polysome.testing.builtin.sketches import MILLION, Sketch, amount, broken, shown
-from polysome.testing.history import Operation
-from polysome.testing.record import Record
 
 MOST = 2**64 - 1
 

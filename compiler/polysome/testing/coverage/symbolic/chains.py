@@ -7,10 +7,10 @@ import itertools
 from collections import deque
 from collections.abc import Iterator
 
+from polysome.engines.trace import Arrival, Trace
 from polysome.ir import program as ir
 from polysome.testing.coverage.searched import Search
 from polysome.testing.coverage.symbolic.solve import Moment, Way, patience, solutions, ways
-from polysome.testing.trace import Arrival, Trace
 
 REPEATS = (1, 3, 9, 199)  # times that a last packet comes again
 EVENTS = (1, 2)  # things due that pass before the next packet

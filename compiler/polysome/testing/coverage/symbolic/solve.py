@@ -11,18 +11,17 @@ from typing import Any
 
 from polysome import smt
 from polysome.config.tables import Tables
-from polysome.interp.machine import Machine
+from polysome.engines.trace import Arrival, Trace
+from polysome.interp.code import code_of
+from polysome.interp.machine import Machine, Nowhere
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.symbolic.tables import concrete
 from polysome.symbolic.values import TRUE, Term, conj, disj, neg, number
-from polysome.testing.coverage.coverage import Nowhere
 from polysome.testing.coverage.points import points
 from polysome.testing.coverage.symbolic.execute import Executor
 from polysome.testing.coverage.symbolic.machine_world import MachineWorld
 from polysome.testing.coverage.symbolic.packet import AnyPacket
-from polysome.testing.spec import code
-from polysome.testing.trace import Arrival, Trace
 
 PATIENCE = 1000  # ms for one question
 START = 1_700_000_000 * 10**9  # when a trace of one packet begins
@@ -238,8 +237,8 @@ def _replayed(program: ir.Program, moment: Moment) -> tuple[Machine, Mapping[str
     """A machine as the moment finds it, and its config; None: it is still open."""
     trace = moment.trace
     if trace is None:
-        return Machine(program, _Open(program), Nowhere(), code(program)), None
-    machine = Machine(program, Tables(program, trace.config), Nowhere(), code(program))
+        return Machine(program, _Open(program), Nowhere(), code_of(program)), None
+    machine = Machine(program, Tables(program, trace.config), Nowhere(), code_of(program))
     for change in trace.changes:
         machine.change_at(change.time, change.values)
     for arrival in trace.arrivals:

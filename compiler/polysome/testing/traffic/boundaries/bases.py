@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 from polysome.config.tables import Tables
+from polysome.interp.code import code_of
 from polysome.interp.machine import Machine
-from polysome.testing.spec import Spec, code
+from polysome.testing.spec import Spec
 from polysome.testing.traffic import later
 from polysome.testing.traffic.boundaries.model import mislead
 from polysome.testing.traffic.choices import Choices
@@ -31,7 +32,9 @@ class Bases:
         self.world = World(spec.program, Choices(b""), spec.config)
         self.ports = sorted({port for handler in self.program.packet_handlers for port in handler.ports}) or [0]
         self._sink = _Sink()
-        self._machine = Machine(self.program, Tables(self.program, self.world.config), self._sink, code(self.program))
+        self._machine = Machine(
+            self.program, Tables(self.program, self.world.config), self._sink, code_of(self.program)
+        )
         self._tried = 0
 
     def of(self, wanted: Route, every: bool) -> tuple[Base, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle, islice
 
+from polysome.engines.trace import Arrival, Trace
 from polysome.testing.spec import Spec
-from polysome.testing.trace import Arrival, Trace
 from polysome.testing.traffic.boundaries.bases import STEP, Base, Bases
 from polysome.testing.traffic.boundaries.model import FAR, NEAR, Boundary, sized
 from polysome.testing.traffic.boundaries.paths import boundaries, routes, splitting

@@ -1,0 +1,154 @@
+"""A run of the whole system: what users see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from polysome.backends.nf_cpp import types_code
+from polysome.backends.nf_cpp.build import BuildError
+from polysome.backends.nf_cpp.config_blob import encode
+from polysome.backends.nf_cpp.library import Failed, arrivals
+from polysome.backends.nf_cpp.sizes import sizes
+from polysome.backends.system import abi, faults
+from polysome.backends.system.abi import Happened, Kind, Library, Running
+from polysome.backends.system.configure import Run as System
+from polysome.backends.system.configure import configure
+from polysome.backends.system.design import Design, default_design, design
+from polysome.backends.system.library import build
+from polysome.engines.events import Dropped, Emitted, Event, Framed, Left
+from polysome.engines.options import BadOption, RunOptions, Unsupported
+from polysome.engines.run import Run, told
+from polysome.engines.shrunk import shrunk
+from polysome.engines.system.report import Order, Summary, summary
+from polysome.engines.trace import Arrival
+from polysome.ir import program as ir
+
+Counted = Callable[[Design, tuple[int, ...]], None]  # how often each outcome happened, by its number
+
+
+class SystemRun(Run):
+    """What leaves is told at the times at which it leaves the switch."""
+
+    report: Summary | None = None
+
+    def __init__(
+        self,
+        made: Design,
+        library: Library,
+        config: Mapping[str, Any],
+        system: System,
+        counted: Counted | None,
+    ) -> None:
+        self.design = made
+        self.links = ("nf", *(f"server{i}" for i in range(len(made.site.rdma_servers))))
+        self._library, self._system, self._counted = library, system, counted
+        self._config = encode(made.program, config)
+        self._running: Running | None = None
+        self._changes: list[tuple[int, bytes]] = []
+        self._order = Order()
+        self._packets: list[int] = []  # by decision
+
+    @classmethod
+    def started(
+        cls, program: ir.Program, config: Mapping[str, Any], options: RunOptions, counted: Counted | None
+    ) -> Self:
+        """As Engine.start. The library is built if it was not before; sizes of state are no part of it."""
+        made = _design(program, options)
+        sized = program if options.capacity is None else shrunk(program, options.capacity)
+        system = System(
+            sizes(sized),
+            start=0,
+            seed=options.seed,
+            faults=_faults(made, options),
+            deep=options.site is None,
+            capture=options.capture,
+            collide=options.collisions,
+        )
+        try:
+            library = abi.load(build(made, counted=counted is not None))
+            return cls(made, library, config, system, counted)
+        except types_code.Unsupported as lacking:
+            raise Unsupported(f"there is no C++ yet for {lacking}") from lacking
+        except BuildError as error:
+            raise Failed(str(error)) from error
+        except OSError as error:
+            raise Failed(f"the library cannot be loaded: {error}") from error
+
+    def change_at(self, time: int, values: Mapping[str, Any]) -> None:
+        self._changes.append((time, encode(self.design.program, values)))
+
+    def arrive(self, packets: Sequence[Arrival]) -> Iterator[Event]:
+        batch = [(p.port, p.time, p.data) for p in packets]
+        return self._told(lambda: self._at_work(packets[0].time).hand_over(arrivals(batch)))
+
+    def finish(self) -> Iterator[Event]:
+        yield from self._told(lambda: self._at_work(0).finish())
+        self.report = summary(self._at_work(0), self.design, self._system.seed, self._order)
+
+    def close(self) -> None:
+        if self._running is not None:
+            if self._counted is not None:
+                self._counted(self.design, self._running.coverage())
+            self._running.close()
+
+    def _at_work(self, time: int) -> Running:
+        """The system, which begins at the time of its first packet."""
+        if self._running is None:
+            try:
+                system = configure(self.design, replace(self._system, start=time))
+            except types_code.Unsupported as lacking:
+                raise Unsupported(f"there is no room for {lacking}") from lacking
+            self._running = Running(self._library, system, self._config)
+            for at, config in self._changes:
+                self._running.change_at(at, config)
+        return self._running
+
+    def _told(self, ask: Callable[[], None]) -> Iterator[Event]:
+        return told(ask, self._taken)
+
+    def _taken(self) -> Iterator[Event]:
+        """What happened since the last time."""
+        running = self._running
+        if running is not None:
+            for happened in running.records():
+                yield from self._events(running, happened)
+
+    def _events(self, running: Running, it: Happened) -> Iterator[Event]:
+        match it.kind, it.number, it.packet:
+            case Kind.decided, _, int(packet):
+                self._packets.append(packet)
+            case Kind.left, number, int(packet):
+                if number is not None:
+                    self._order.left(number, it.port)
+                yield Left(packet, it.port, it.time, it.data)
+            case Kind.own_left, _, _:
+                yield Emitted(it.port, it.time, it.data)
+            case Kind.answered, int(number), _:
+                self._order.sent(number)
+            case Kind.dropped, int(number), _:
+                yield Dropped(self._packets[number], running.reason(it.port))
+            case Kind.frame, _, _:
+                link, _, way = running.link(it.port).partition(" ")
+                if link in self.links:
+                    yield Framed(link, way == "in", it.time, it.data)
+
+
+def _design(program: ir.Program, options: RunOptions) -> Design:
+    pairs = options.queue_pairs
+    if pairs is not None and pairs & (pairs - 1):
+        lower = 1 << (pairs.bit_length() - 1)
+        raise BadOption("queue_pairs", f"{pairs} is no power of two", f"Write {lower} or {2 * lower}.")
+    if options.site is None:
+        return default_design(program, options.servers, pairs, options.carry)
+    return design(program, options.site, pairs, options.carry)
+
+
+def _faults(made: Design, options: RunOptions) -> tuple[faults.Fault, ...]:
+    if not options.faults:
+        return ()
+    try:
+        return faults.parse(";".join(sorted(options.faults)), len(made.site.rdma_servers), made.program.ports)
+    except faults.FaultError as error:
+        raise BadOption("faults", error.message, error.mend) from error
