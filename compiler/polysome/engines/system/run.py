@@ -55,18 +55,9 @@ class SystemRun(Run):
         cls, program: ir.Program, config: Mapping[str, Any], options: RunOptions, counted: Counted | None
     ) -> Self:
         """As Engine.start. The library is built if it was not before; sizes of state are no part of it."""
-        made = _design(program, options)
-        sized = program if options.capacity is None else shrunk(program, options.capacity)
-        system = System(
-            sizes(sized),
-            start=0,
-            seed=options.seed,
-            faults=_faults(made, options),
-            deep=options.site is None,
-            capture=options.capture,
-            collide=options.collisions,
-        )
         try:
+            made = _design(program, options)
+            system = _system(made, options)
             library = abi.load(build(made, counted=counted is not None))
             return cls(made, library, config, system, counted)
         except types_code.Unsupported as lacking:
@@ -143,6 +134,19 @@ def _design(program: ir.Program, options: RunOptions) -> Design:
     if options.site is None:
         return default_design(program, options.servers, pairs, options.carry)
     return design(program, options.site, pairs, options.carry)
+
+
+def _system(made: Design, options: RunOptions) -> System:
+    program = made.program
+    return System(
+        sizes(program if options.capacity is None else shrunk(program, options.capacity)),
+        start=0,
+        seed=options.seed,
+        faults=_faults(made, options),
+        deep=options.site is None,
+        capture=options.capture,
+        collide=options.collisions,
+    )
 
 
 def _faults(made: Design, options: RunOptions) -> tuple[faults.Fault, ...]:
