@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,19 +20,25 @@ MUST_BE = 60_000  # for a run without which nothing is proved
 @dataclass(frozen=True)
 class Runs:
     machine: Machine
-    _known: dict[int, list[tuple[Term, Term]]] = field(default_factory=dict)  # the state's symbols at a time
+    _times: dict[int, _Time] = field(default_factory=dict)
+    _broke: dict[str, str] = field(default_factory=dict)  # what `breaks` found, by the words
 
     def breaks(self, why: str) -> str:
         """In words, a run of at most `MOST` frames whose last one breaks a claim of these words; "": none is found."""
+        found = self._broke.get(why)
+        if found is None:
+            found = self._broke[why] = self._breaks(why)
+        return found
+
+    def _breaks(self, why: str) -> str:
         solver = smt.Solver()
         solver.patience(PATIENCE)
         begins, said = self.machine.later
-        solver.add(*self._are(0, begins), *said)
+        solver.add(*self._at(0).is_in(begins), *said)
         for time in range(MOST):
-            broken = [smt.And(self._choice(time) == n, b) for n, b in enumerate(self._broken(time, why))]
-            solver.add(self._made(time))
+            solver.add(self._at(time).made)
             solver.push()
-            solver.add(smt.Or(*broken))
+            solver.add(self._broken(time, why))
             if solver.check() == smt.sat:
                 return self._told(solver.model(), time)
             solver.pop()
@@ -42,70 +48,81 @@ class Runs:
         """Can frames that do this come one after the other? None: no answer in time."""
         solver = smt.Solver()
         solver.patience(MUST_BE)
-        solver.add(*self._are(0, self.machine.first))
+        solver.add(*self._at(0).is_in(self.machine.first))
         for time, wanted in enumerate(does):
-            of = [(n, step) for n, step in self._numbered if step.does == wanted]
-            made = [(self._choice(time) == n, self._mine(time, s), self._one(time, s)) for n, s in of]
-            solver.add(smt.Or(*(smt.And(*one) for one in made)))
+            at = self._at(time)
+            of = (n for n, step in enumerate(self.machine.memory.steps) if step.does == wanted)
+            solver.add(smt.Or(*(smt.And(at.choice == n, at.step(n).seq == SEQ, at.makes(n)) for n in of)))
         return {smt.sat: True, smt.unsat: False}.get(solver.check())
 
-    # ------------------------------------------------------------ one frame
+    def _at(self, time: int) -> _Time:
+        if time not in self._times:
+            self._times[time] = _Time(self.machine, time)
+        return self._times[time]
 
-    @cached_property
-    def _numbered(self) -> list[tuple[int, Step]]:
-        return list(enumerate(self.machine.memory.steps))
-
-    def _choice(self, time: int) -> Term:
-        return smt.BitVec(f"step at {time}", 16)
-
-    def _state(self, time: int) -> State:
-        return {cell: _at(term, time) for cell, term in self.machine.state.items()}
-
-    def _are(self, time: int, state: State) -> Iterator[Term]:
-        there = self._state(time)
-        yield from (there[cell] == term for cell, term in state.items())
-
-    def _made(self, time: int) -> Term:
-        """Some step is made."""
-        return smt.Or(*(smt.And(self._choice(time) == n, self._one(time, step)) for n, step in self._numbered))
-
-    def _one(self, time: int, step: Step) -> Term:
-        said, then = self.machine.after(_stamped(step, time))
-        before = {cell: self._now(term, time) for cell, term in then.items()}
-        return smt.And(*(self._now(term, time) for term in said), *self._are(time + 1, before))
-
-    def _now(self, term: Term, time: int) -> Term:
-        """With the symbols of the state at that time."""
-        return smt.substitute(term, *self._symbols(time))
-
-    def _symbols(self, time: int) -> list[tuple[Term, Term]]:
-        found = self._known.get(time)
-        if found is None:
-            found = self._known[time] = [(own, _at(own, time)) for own in self.machine.state.values()]
-        return found
-
-    def _mine(self, time: int, step: Step) -> Term:
-        return _stamped(step, time).seq == SEQ
-
-    def _broken(self, time: int, why: str) -> Iterator[Term]:
-        """For each step: does it break a claim of these words?"""
-        invariants = [claim for claim in self.machine.invariants if claim.why == why]
-        behind = [smt.Not(self._now(claim.term, time + 1)) for claim in invariants]
-        for _, step in self._numbered:
-            claims: Iterable[Claim] = self.machine.claims(_stamped(step, time))
-            own = [smt.Not(self._now(claim.term, time)) for claim in claims if claim.why == why]
-            yield smt.Or(*own, *behind)
+    def _broken(self, time: int, why: str) -> Term:
+        """Does the step that is made break a claim of these words?"""
+        at, invariants = self._at(time), [claim for claim in self.machine.invariants if claim.why == why]
+        behind = [smt.Not(self._at(time + 1).now(claim.term)) for claim in invariants]
+        own = ([smt.Not(at.now(claim.term)) for claim in claims if claim.why == why] for claims in at.claims)
+        return smt.Or(*(smt.And(at.choice == n, smt.Or(*terms, *behind)) for n, terms in enumerate(own)))
 
     def _told(self, model: smt.Model, last: int) -> str:
         found = []
         for time in range(last + 1):
-            step = _stamped(self.machine.memory.steps[_number(model, self._choice(time))], time)
+            at = self._at(time)
+            step = at.step(_number(model, at.choice))
             found.append(f"{step} (number {_number(model, step.seq):#x}, at {_number(model, step.now):#x})")
         about = f"packet {_number(model, SEQ):#x}, queue pair {_number(model, PAIR)}"
         first, (begins, _) = self.machine.first, self.machine.later
         for cell, term in begins.items():
             about += "" if term.eq(first[cell]) else f", {term.name}: {_number(model, term)}"
         return f"{about}: " + "; then ".join(found)
+
+
+@dataclass(frozen=True)
+class _Time:
+    """Before the frame of this number, with symbols of its own."""
+
+    machine: Machine
+    time: int
+    _steps: dict[int, Step] = field(default_factory=dict)
+
+    @cached_property
+    def choice(self) -> Term:
+        """The number of the step that is made."""
+        return smt.BitVec(f"step at {self.time}", 16)
+
+    def step(self, n: int) -> Step:
+        if n not in self._steps:
+            self._steps[n] = _stamped(self.machine.memory.steps[n], self.time)
+        return self._steps[n]
+
+    def is_in(self, state: State) -> Iterator[Term]:
+        yield from (_at(self.machine.state[cell], self.time) == term for cell, term in state.items())
+
+    def now(self, term: Term) -> Term:
+        """With the symbols of the state at this time."""
+        return smt.substitute(term, *self._symbols)
+
+    @cached_property
+    def _symbols(self) -> list[tuple[Term, Term]]:
+        return [(own, _at(own, self.time)) for own in self.machine.state.values()]
+
+    @cached_property
+    def made(self) -> Term:
+        """Some step is made."""
+        return smt.Or(*(smt.And(self.choice == n, self.makes(n)) for n in range(len(self.machine.memory.steps))))
+
+    def makes(self, n: int) -> Term:
+        said, then = self.machine.after(self.step(n))
+        behind = {cell: self.now(term) for cell, term in then.items()}
+        return smt.And(*map(self.now, said), *_Time(self.machine, self.time + 1).is_in(behind))
+
+    @cached_property
+    def claims(self) -> list[list[Claim]]:
+        """Of each step."""
+        return [list(self.machine.claims(self.step(n))) for n in range(len(self.machine.memory.steps))]
 
 
 def _number(model: smt.Model, term: Term) -> int:
