@@ -7,6 +7,7 @@ Exploring is done by `make campaign`; what it finds becomes a fixed test.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +20,9 @@ from hypothesis.internal.conjecture import providers
 
 # What tests run is little, and takes longer to build than to run: NFs, systems and deployments are not optimised.
 os.environ.setdefault("CXXFLAGS", "-O0")
+
+# Specs, terms and syntax trees are many objects and few circles: looking for those was a tenth of all time.
+gc.set_threshold(100_000)
 
 settings.register_profile(
     "gate",
