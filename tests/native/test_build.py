@@ -56,6 +56,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     runtime = tmp_path / "runtime"
     (runtime / "host").mkdir(parents=True)
     (runtime / "host" / "library.hpp").write_text(RUNTIME, encoding="utf-8")
+    (runtime / "nf").mkdir()
+    (runtime / "nf" / "generated.hpp").write_text("#pragma once\n", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(building, "folder", lambda name: tmp_path / name)
     says(monkeypatch, "static int version = 1;\n")
@@ -79,7 +81,7 @@ def counting(place: Path, monkeypatch: pytest.MonkeyPatch, extra: str = "") -> P
     """A compiler that notes each build in a file."""
     real = shutil.which("clang++") or shutil.which("g++")
     script, log = place / "cxx", place / "log"
-    script.write_text(f'#!/bin/sh\ncase "$*" in *-o*) echo built >>{log};{extra} esac\nexec {real} "$@"\n')
+    script.write_text(f'#!/bin/sh\ncase "$*" in *-shared*-o*) echo built >>{log};{extra} esac\nexec {real} "$@"\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("CXX", str(script))
     return log
@@ -99,7 +101,36 @@ def test_the_same_is_built_once(spec: Spec, place: Path, monkeypatch: pytest.Mon
     assert first.is_relative_to(place / "cache" / "polysome" / "native") and first.stat().st_size > 0
     assert build(spec.program) == first == build(spec.small().program)
     assert builds(log) == 1
-    assert {path.suffix for path in first.parent.iterdir()} == {".so", ".lock"}
+    assert {path.suffix for path in first.parent.iterdir()} == {".so", ".lock", ""}  # and the parsed headers' folder
+
+
+@needs_compiler
+def test_the_runtime_is_parsed_once_for_equal_flags(spec: Spec, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = build(spec.program)
+    (kept,) = first.parent.glob("headers-*/*.gch")
+    number = kept.stat().st_ino
+    says(monkeypatch, "static int version = sizeof(Nobody);\n")
+    header = place / "runtime" / "nf" / "generated.hpp"
+    with pytest.raises(BuildError):
+        build(spec.program)
+    assert kept.stat().st_ino == number
+    header.write_text("#pragma once\nstruct Nobody {};\n", encoding="utf-8")
+    building._runtime.cache_clear()
+    assert ctypes.CDLL(str(build(spec.program))).polysome_version() == 1
+    assert len(list(first.parent.glob("headers-*/*.gch"))) == 2
+    build(spec.program, (*building.CHECKED, "-O1"))
+    assert len(list(first.parent.glob("headers-*/*.gch"))) == 3
+
+
+@needs_compiler
+def test_it_builds_without_what_was_parsed_if_that_does_not_fit(
+    spec: Spec, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = build(spec.program)
+    (kept,) = first.parent.glob("headers-*/*.gch")
+    kept.write_bytes(b"of another compiler")
+    says(monkeypatch, "static int version = 2;\n")
+    assert ctypes.CDLL(str(build(spec.program))).polysome_version() == 2
 
 
 @needs_compiler

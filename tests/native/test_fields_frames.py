@@ -43,6 +43,7 @@ pytestmark = [
 
 DRIVER = Path(__file__).resolve().parent / "fields_driver.cpp"
 FLAGS = ("-std=c++20", "-O0", "-g0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+HEADERS = ("nf/generated.hpp", "nf/fields_frames.hpp", "nf/sharded.hpp")
 # All their packets travel whole: they are sent on as quotes.
 WHOLE_ONLY = {"router6"}
 TRACES, FEW, EACH = 8, 8, 12
@@ -176,7 +177,7 @@ def _driver(spec: Spec, carry: Carry = "fields") -> Path:
     name = namespace(spec.program)
     defined = f'#define NF_HEADER "{name}.hpp"\n#define NF_NAME {name}\n'
     header = generate(spec.program, carry=carry)
-    return built(name, header, defined + DRIVER.read_text(encoding="utf-8"), FLAGS)
+    return built(name, header, defined + DRIVER.read_text(encoding="utf-8"), FLAGS, runtime=HEADERS)
 
 
 # ---------------------------------------------------------------- frames against the interpreter

@@ -22,10 +22,11 @@ from polysome.ir import program as ir
 from polysome.resources import folder, ours, user_cache
 
 CHECKED = ("-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden")
+HEADERS = ("nf/generated.hpp", "host/library.hpp")  # of the runtime, that a library includes
 
 _UNUSED = 30 * 24 * 3600  # seconds after which an entry of the cache goes
 _KEPT = (".so", ".hpp", ".program", ".lock", ".profile", ".profdata", ".proof")  # suffixes of the cache's entries
-_FOLDERS = ("build-", "library-")  # names of folders that go too
+_FOLDERS = ("build-", "library-", "headers-")  # names of folders that go too
 _LINES = 12  # of what the compiler says
 _NONE: Mapping[str, str] = {}
 
@@ -56,7 +57,7 @@ def build(program: ir.Program, flags: Sequence[str] = CHECKED) -> Path:
     Programs that differ in room for state only (`testing.spec.shrunk`) have the same library.
     """
     name = identifier(program.name)
-    return built(name, _text(program), _source(name), (*flags, *users_flags()))
+    return built(name, _text(program), _source(name), (*flags, *users_flags()), runtime=HEADERS)
 
 
 def users_flags() -> tuple[str, ...]:
@@ -73,10 +74,18 @@ def _text(program: ir.Program) -> str:
     return generate(program, defaults=False)
 
 
-def built(name: str, header: str, source: str, flags: tuple[str, ...], others: Mapping[str, str] = _NONE) -> Path:
+def built(
+    name: str,
+    header: str,
+    source: str,
+    flags: tuple[str, ...],
+    others: Mapping[str, str] = _NONE,
+    runtime: tuple[str, ...] = (),
+) -> Path:
     """What the compiler makes of `source`, which includes `NAME.hpp`, the text `header`; as `build`.
 
-    `others`: more headers, text by name, that either may include.
+    `others`: more headers, text by name, that either may include. `runtime`: those of the runtime that all of
+    them include; they are parsed once for all that is built with the same flags, which is half of a build with `-O0`.
     """
     command = compiler()
     if command is None:
@@ -88,24 +97,65 @@ def built(name: str, header: str, source: str, flags: tuple[str, ...], others: M
         return path
     with only_here(path.with_suffix(".lock")):
         if not used(path):  # not built by the one that had the lock before
-            _compile(name, headers, source, [*command, *flags], path)
+            _compile(name, headers, source, [*command, *flags], path, _parsed(runtime, command, flags))
             prune(path.parent)
     return path
 
 
-def _compile(name: str, headers: Mapping[str, str], source: str, command: list[str], path: Path) -> None:
+def _compile(
+    name: str, headers: Mapping[str, str], source: str, command: list[str], path: Path, known: Path | None
+) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as work:
         file, made = Path(work, f"{name}_source.cpp"), Path(work, f"made{path.suffix}")
         for header, text in headers.items():
             Path(work, header).write_text(text, encoding="utf-8")
         file.write_text(source, encoding="utf-8")
         arguments = [*command, f"-I{work}", f"-I{folder('runtime')}", str(file), "-o", str(made)]
-        done = subprocess.run(arguments, capture_output=True, text=True, errors="replace")
+        # A parsed header may be older than one of the system's: what fails with it is no fault of the source yet.
+        for more in ([["-include", str(known)]] if known is not None else []) + [[]]:
+            done = subprocess.run([*arguments, *more], capture_output=True, text=True, errors="replace")
+            if done.returncode == 0:
+                break
         if done.returncode != 0 or not made.exists():
             said = (done.stderr or done.stdout).replace(f"{work}/", "").strip().splitlines()
             ending = f"{command[0]} ended with code {done.returncode}"
             raise BuildError("\n".join([f"the C++ of `{name}` does not build: {ending}", *said[:_LINES]]))
         os.replace(made, path)
+
+
+def _parsed(headers: tuple[str, ...], command: tuple[str, ...], flags: tuple[str, ...]) -> Path | None:
+    """A header that includes these of the runtime, and beside it what the compiler keeps of them: for `-include`.
+
+    None if there are none, or the compiler keeps nothing.
+    """
+    if not headers:
+        return None
+    # Neither what is for the linker, nor macros: those that the headers ask for would be in the texts before them.
+    kept = [flag for flag in flags if flag.startswith("-") and not flag.startswith(("-l", "-D", "-U", "-shared"))]
+    place = folder("runtime")
+    # With their times, as the compiler holds what it kept against them.
+    times = [path.stat().st_mtime_ns for path in sorted(place.rglob("*.hpp"))]
+    parts = [repr((command, kept, headers, str(place), times)).encode(), _runtime(), version(command)]
+    if "-march=native" in flags:
+        parts.append(processor())
+    header = cache_folder() / f"headers-{fingerprint(parts)}" / "all.hpp"
+    header.parent.mkdir(exist_ok=True)
+    found = header.with_suffix(".hpp.gch")
+    if not used(found):
+        with only_here(header.parent.with_suffix(".lock")):
+            if not used(found):
+                _parse(headers, [*command, *kept, f"-I{place}"], header, found)
+    used(header.parent)
+    return header if found.exists() else None
+
+
+def _parse(headers: tuple[str, ...], command: list[str], header: Path, found: Path) -> None:
+    """Where it is used, as the compiler keeps its place too. If this fails, so does what includes the headers."""
+    header.write_text("".join(f'#include "{name}"\n' for name in headers), encoding="utf-8")
+    made = found.with_suffix(f".{os.getpid()}")
+    subprocess.run([*command, "-x", "c++-header", str(header), "-o", str(made)], capture_output=True)
+    with suppress(FileNotFoundError):
+        made.replace(found)
 
 
 def _source(name: str) -> str:

@@ -17,6 +17,7 @@ from polysome.p4.limits import ChipLimits
 from polysome.p4.points import Points
 from polysome.plan.targets import Switch
 
+_HEADERS = ("nf/generated.hpp", "switch/hash.hpp", "switch/switch.hpp", "switch/table.hpp", "system/abi.hpp")
 _FLAGS = (*CHECKED, "-march=native")
 _COUNTED = (*CHECKED, "-O0")  # used for little traffic, so it is built fast
 
@@ -33,7 +34,7 @@ def build(design: Design, more: Mapping[str, str] = MappingProxyType({}), *, cou
     switch = translated(f"{name}.p4", p4_text(design), limits(design.site.switch), counted)
     source = _source(name) + "".join(f'#include "{added}"\n' for added in more)
     flags = (*(_COUNTED if counted else _FLAGS), *users_flags())
-    return built(name, header, source, flags, {f"{name}_switch.hpp": switch, **more})
+    return built(name, header, source, flags, {f"{name}_switch.hpp": switch, **more}, _HEADERS)
 
 
 def p4_program(design: Design) -> pr.Program:
