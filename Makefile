@@ -50,16 +50,19 @@ test: lint types pytest ## Run everything that must pass: lint, types, then the 
 .PHONY: pytest
 pytest: $(READY) ## Run the tests only, slow ones last; ARGS='-k name' picks some
 ifeq ($(strip $(ARGS)),)
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m 'not slow'
 	@mkdir -p $(OUT)
 	@$(MAKE) --no-print-directory deployment-tests >$(OUT)/deployment-tests.txt 2>&1 & deployed=$$!; \
-	$(MAKE) --no-print-directory slow-tests; slow=$$?; \
-	wait $$deployed; deployed=$$?; cat $(OUT)/deployment-tests.txt; exit $$((slow || deployed))
+	$(MAKE) --no-print-directory fast-tests && $(MAKE) --no-print-directory slow-tests; others=$$?; \
+	wait $$deployed; deployed=$$?; cat $(OUT)/deployment-tests.txt; exit $$((others || deployed))
 else
 	@$(BIN)/python -m pytest -q $(ARGS)
 endif
 
-# `pytest` has these two beside each other: deployments mostly wait, and there is one at a time on a machine.
+# `pytest` has deployments beside the others: they mostly wait, and there is one at a time on a machine.
+.PHONY: fast-tests
+fast-tests: $(READY) ## Run the tests that are not slow
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m 'not slow'
+
 .PHONY: slow-tests
 slow-tests: $(READY) ## Run the slow tests, but those of deployments
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow --ignore tests/up
