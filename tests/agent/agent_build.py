@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
 from tests.native.native_build import RUNTIME, Build, need
 
-from polysome.backends.nf_cpp.build import compiler
+from polysome.backends.nf_cpp.build import BuildError, compiler
+from polysome.deploy.build import component
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1] / "targets" / "bundle" / "rdma" / "agent"
@@ -41,33 +43,21 @@ def _exists(library: str) -> bool:
     return subprocess.run(["pkg-config", "--exists", library], check=False).returncode == 0
 
 
-class AgentBuild(Build):
-    """A build tree of its own; of two source folders on its command line, CMake takes the last."""
-
-    def __init__(self, kind: str, source: Path | None = None, *options: str) -> None:
-        super().__init__(f"agent-{kind}", compiler() or (), options)
-        self.options = ("-S", str(source or self._bundle()), *options)
-
-    def _bundle(self) -> Path:
-        """The part of a bundle that the agent is built from, with the checkout's runtime."""
-        bundle = self.folder / "bundle"
-        project = bundle / "rdma" / "agent"
-        project.mkdir(parents=True, exist_ok=True)
-        if not (bundle / "runtime").exists():
-            (bundle / "runtime").symlink_to(RUNTIME)
-        text = (PROJECT / "CMakeLists.txt").read_text(encoding="utf-8")
-        copy = project / "CMakeLists.txt"
-        if not copy.exists() or copy.read_text(encoding="utf-8") != text:
-            copy.write_text(text, encoding="utf-8")
-        return project
-
-
+@cache
 def agent() -> Path:
-    """The program, built now if it is not up to date."""
+    """The program, built as `polysome up` builds it; from the user's cache if it was built before."""
     need_libraries(grpc=True)
-    return AgentBuild("bundle").executable("polysome-agent")
+    with tempfile.TemporaryDirectory() as bundle:
+        project = Path(bundle, "rdma", "agent")
+        shutil.copytree(PROJECT, project)
+        Path(bundle, "runtime").symlink_to(RUNTIME)
+        try:
+            return component(project, "polysome-agent")
+        except BuildError as error:
+            pytest.fail(str(error), pytrace=False)
 
 
 def unit_test(name: str) -> Path:
     need_libraries(grpc=False)
-    return AgentBuild("units", HERE, "-DSANITIZE=ON").executable(name)
+    # Of two source folders on its command line, CMake takes the last.
+    return Build("agent-units", compiler() or (), ("-S", str(HERE), "-DSANITIZE=ON")).executable(name)

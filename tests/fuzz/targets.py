@@ -5,11 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
-import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from tests.nf_host.hosts import pkg_config
@@ -21,6 +17,7 @@ from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.library import limits, p4_text, translated
+from polysome.deploy.build import messages
 from polysome.engines.shrunk import shrunk
 from polysome.resources import folder
 
@@ -65,8 +62,10 @@ def built(target: Target) -> Path:
     if target.example:
         headers |= _emitted(target.example)
     if target.control:
-        headers["control.pb.h"] = _messages()["control.pb.h"]
-        flags += (str(_messages_object()), *pkg_config("--libs", "protobuf"))
+        # Without sanitizers: it is protoc's code, and the library that it calls has none either.
+        place = messages(folder("runtime"))
+        flags += (f"-isystem{place / 'control'}", str(place / "libpolysome_control.a"))
+        flags += tuple(pkg_config("--libs", "protobuf"))
     return build.built(f"fuzz_{target.name.replace('-', '_')}", "", source, (*flags, *target.libraries), headers)
 
 
@@ -144,22 +143,3 @@ def _array(name: str, kind: type, values: list[object], arrays: list[str]) -> st
 def _count(of: ctypes.Structure, name: str) -> int:
     found = [field[0] for field in of._fields_ if re.fullmatch(rf"{name.rstrip('s')}s?_count", field[0])]
     return int(getattr(of, found[0]))
-
-
-# ---------------------------------------------------------------- the messages of control.proto
-
-
-@cache
-def _messages() -> Mapping[str, str]:
-    proto = folder("runtime") / "control"
-    with tempfile.TemporaryDirectory() as place:
-        command = ["protoc", "-I", str(proto), f"--cpp_out={place}", f"{proto}/control.proto"]
-        subprocess.run(command, check=True, capture_output=True)
-        return {path.name: path.read_text() for path in sorted(Path(place).iterdir())}
-
-
-@cache
-def _messages_object() -> Path:
-    """Without sanitizers: it is protoc's code, and the library that it calls has none either."""
-    flags = ("-std=c++20", "-O1", "-w", "-c")
-    return build.built("control_messages", "", '#include "control.pb.cc"\n', flags, _messages())

@@ -14,7 +14,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from polysome.backends.nf_cpp import build
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.config.load import load_config
+from polysome.deploy.build import messages
 from polysome.ir import program as ir
 from polysome.resources import folder
 from polysome.syntax.diagnostics import Report
@@ -84,22 +84,17 @@ def built(program: ir.Program, host: str = "af_packet_host") -> Path:
         libraries += [flag for flag in pkg_config("--libs", "libdpdk") if flag != "-Wl,--as-needed"]
         includes = [flag.replace("-I", "-isystem", 1) for flag in pkg_config("--cflags", "libdpdk")]
         headers = [*(flag for flag in includes if not flag.startswith("-march")), "-march=native"]
-    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", *headers, str(_service()), "-Wl,--no-as-needed"]
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", *headers, *_service(), "-Wl,--no-as-needed"]
     return build.built(name, files[f"nf/{name}.hpp"], source, (*flags, *libraries))
 
 
 @cache
-def _service() -> Path:
-    """An object file with the service Nf and the messages of control.proto."""
-    proto = folder("runtime") / "control"
-    with tempfile.TemporaryDirectory() as place:
-        plugin = f"--plugin=protoc-gen-grpc={shutil.which('grpc_cpp_plugin')}"
-        _run(
-            ["protoc", "-I", str(proto), f"--cpp_out={place}", f"--grpc_out={place}", plugin, f"{proto}/control.proto"]
-        )
-        made = {path.name: path.read_text() for path in sorted(Path(place).iterdir())}
-    source = '#include "control.pb.cc"\n#include "control.grpc.pb.cc"\n#include "host/nf_control.hpp"\n'
-    return build.built("control", "", source, ("-std=c++20", "-O1", "-w", "-c"), made)
+def _service() -> tuple[str, ...]:
+    """An object file with the service Nf, and the messages of control.proto."""
+    place = messages(folder("runtime"))
+    flags = ("-std=c++20", "-O0", "-w", "-c", f"-isystem{place / 'control'}")
+    made = build.built("control", "", '#include "host/nf_control.hpp"\n', flags)
+    return str(made), str(place / "libpolysome_control.a")
 
 
 @cache

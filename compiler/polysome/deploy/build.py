@@ -44,7 +44,7 @@ def component(folder: Path, target: str) -> Path:
     parts = [part for path in sorted(inputs(folder)) for part in (str(_name(path, folder)).encode(), path.read_bytes())]
     path = cache_folder() / f"{target}-{fingerprint([*parts, target.encode(), *_tools(), processor()])}.program"
     if not used(path):
-        options = [f"-DPOLYSOME_CONTROL={_control(top)}"] if (top / RULES).is_file() else []
+        options = [f"-DPOLYSOME_CONTROL={messages(top)}"] if (top / RULES).is_file() else []
         with only_here(path.with_suffix(".lock")):
             if not used(path):  # not built by the one that had the lock before
                 _program(folder, target, options, path)
@@ -52,8 +52,11 @@ def component(folder: Path, target: str) -> Path:
     return path
 
 
-def _control(top: Path) -> Path:
-    """The build folder of the runtime's gRPC messages: the same for all components, and half of their time."""
+def messages(top: Path) -> Path:
+    """The build folder of the gRPC messages of the runtime `top`: the same for all components, and half of their time.
+
+    `libpolysome_control.a` is there, and the headers in `control`. BuildError, as `component`.
+    """
     key = fingerprint([*((top / path).read_bytes() for path in (RULES, MESSAGES)), *_tools()])
     made = cache_folder() / f"library-{key}"
     if used(made):

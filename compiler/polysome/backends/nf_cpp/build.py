@@ -97,25 +97,35 @@ def built(
         return path
     with only_here(path.with_suffix(".lock")):
         if not used(path):  # not built by the one that had the lock before
-            _compile(name, headers, source, [*command, *flags], path, _parsed(runtime, command, flags))
+            known = _parsed(runtime, command, flags)
+            more = flags if known is None else (*flags, "-include", str(known))
+            try:
+                _compile(name, headers, source, command, more, path)
+            except BuildError:
+                if known is None:
+                    raise
+                # What was parsed may be older than a header of the system's: that it fails with it says nothing yet.
+                _compile(name, headers, source, command, flags, path)
             prune(path.parent)
     return path
 
 
 def _compile(
-    name: str, headers: Mapping[str, str], source: str, command: list[str], path: Path, known: Path | None
+    name: str,
+    headers: Mapping[str, str],
+    source: str,
+    command: tuple[str, ...],
+    flags: tuple[str, ...],
+    path: Path,
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent) as work:
         file, made = Path(work, f"{name}_source.cpp"), Path(work, f"made{path.suffix}")
         for header, text in headers.items():
             Path(work, header).write_text(text, encoding="utf-8")
         file.write_text(source, encoding="utf-8")
-        arguments = [*command, f"-I{work}", f"-I{folder('runtime')}", str(file), "-o", str(made)]
-        # A parsed header may be older than one of the system's: what fails with it is no fault of the source yet.
-        for more in ([["-include", str(known)]] if known is not None else []) + [[]]:
-            done = subprocess.run([*arguments, *more], capture_output=True, text=True, errors="replace")
-            if done.returncode == 0:
-                break
+        # Libraries among the flags come behind what needs them.
+        arguments = [*command, f"-I{work}", f"-I{folder('runtime')}", str(file), *flags, "-o", str(made)]
+        done = subprocess.run(arguments, capture_output=True, text=True, errors="replace")
         if done.returncode != 0 or not made.exists():
             said = (done.stderr or done.stdout).replace(f"{work}/", "").strip().splitlines()
             ending = f"{command[0]} ended with code {done.returncode}"
