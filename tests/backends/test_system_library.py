@@ -5,18 +5,22 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from struct import pack
 
 import pytest
 from tests.backends.examples import program
 
+from polysome.backends.controller.config import Places, controller_config
 from polysome.backends.nf_cpp.build import compiler
 from polysome.backends.nf_cpp.library import Failed
 from polysome.backends.system import abi
 from polysome.backends.system.configure import DEEP, Run, configure
 from polysome.backends.system.design import NOTHING, default_design, design
 from polysome.backends.system.faults import parse
+from polysome.backends.system.library import p4_text
+from polysome.plan import targets
 from polysome.plan.site import default_site
 from polysome.resources import folder
 
@@ -127,3 +131,21 @@ def test_real_queues_are_those_of_the_site() -> None:
 def test_what_is_no_library_is_said(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         abi.Library(tmp_path / "missing.so")
+
+
+def test_the_chip_of_another_name_has_its_architecture() -> None:
+    design = default_design(program("forwarder"))
+    for model in ("tofino", "tofino2"):
+        chip = replace(targets.switch(model), name="mine")
+        text = p4_text(replace(design, site=replace(design.site, switch=chip)))
+        assert f"#include <{chip.architecture}.p4>" in text
+    assert targets.switch("tofino2").architecture == "t2na"
+
+
+def test_what_frames_carry_is_all_the_same_where_there_are_none() -> None:
+    """All packets of the bridge go whole: its programs, and their hashes, are the same then."""
+    fields, headers = (default_design(program("bridge"), carry=carry) for carry in ("fields", "headers"))
+    assert not fields.ways and fields.carry == headers.carry
+    places = Places("tls", "state", "admin", "config")
+    assert controller_config(fields, places) == controller_config(headers, places)
+    assert default_design(program("nat"), carry="headers").carry == "headers"

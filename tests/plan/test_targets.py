@@ -47,6 +47,7 @@ def test_an_unknown_target_is_no_target() -> None:
         ("stages = 12", "stages = 12.5", "E1006"),
         ("stages = 12", "stagse = 12", "E1007"),
         ("stages = 12", "", "E1008"),
+        ('architecture = "tna"', 'architecture = "v1model"', "E1006"),
         ("stages = 12", 'stages = 12\nlike = "tofin"', "E1305"),
         ("mirror_length_counts_header = true", "mirror_length_counts_header = 1", "E1006"),
     ],

@@ -101,6 +101,17 @@ def yes(item: Item, report: Report) -> bool:
     return bool(item.value)
 
 
+def one_name(*known: str) -> Read[str]:
+    """One of these names."""
+
+    def read(item: Item, report: Report) -> str:
+        if item.value not in known:
+            wrong(item, listed(known), "There are no others.", did_you_mean(str(item.value), known), report)
+        return str(item.value)
+
+    return read
+
+
 def whole(least: int, most: int) -> Read[int]:
     """A whole number of that range, both ends included; E1306 else."""
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from polysome.config.items import Item, Rejected, read_source
 from polysome.config.toml_text import read_toml
-from polysome.plan.records import Table, many, refuse, text, whole, yes
+from polysome.plan.records import Table, many, one_name, refuse, text, whole, yes
 from polysome.resources import folder
 from polysome.syntax.diagnostics import Report, SpecError, one_of
 
@@ -30,6 +30,7 @@ def _whole(least: int, most: int = MOST, default: Any = MISSING) -> Any:
 class Switch:
     """A switch chip. Ports are numbers within a pipe; device port = pipe · ports_per_pipe + port.
 
+    `architecture`: that of its P4 programs, as p4c calls it.
     `ingress_depth_most_bytes`: what an ingress parser can see of a frame. `gateway_bits`: what one comparison may take;
     `stateful_compares`, `stateful_operands`: of one stateful ALU, comparisons and fields that it reads.
     `stateful_wraps`: it compares sums modulo their width; if not, exactly, as sums of values without a sign.
@@ -42,6 +43,7 @@ class Switch:
     """
 
     name: str
+    architecture: str = field(metadata={"read": one_name("tna", "t2na")})
     pipes: int = _whole(1, 64)
     stages: int = _whole(1, 64)
     sram_blocks_per_stage: int = _whole(1)

@@ -16,6 +16,7 @@ from polysome.engines import ENGINES
 from polysome.engines.options import Unsupported
 from polysome.engines.trace import Trace
 from polysome.testing import builtin, coverage, judge, traffic
+from polysome.testing.builtin.crash import PROPERTY as NO_CRASH
 from polysome.testing.counterexample import Counterexample, ReplayError, dumps, loads, shrink
 from polysome.testing.execution import Execution, Judgement, Property, execute
 from polysome.testing.plan import Plan, Sizes
@@ -217,7 +218,7 @@ class _Campaign:
 
 def judged(p: Property, execution: Execution) -> Judgement:
     """What the property says; after a crash only the property that forbids it says anything."""
-    if execution.record.crash is not None and p is not builtin.NO_CRASH:
+    if execution.record.crash is not None and p is not NO_CRASH:
         return Judgement(None, 0)
     return p.judge(execution)
 

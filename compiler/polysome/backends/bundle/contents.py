@@ -27,7 +27,6 @@ from polysome.backends.nf_cpp.carry_code import state_layout
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.rdma.config import agent_config
 from polysome.backends.system.design import Design
-from polysome.backends.system.library import limits
 from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
 
 RUNTIME = ("nf", "host", "switch", "rdma", "control")
@@ -101,8 +100,8 @@ def _values(design: Design) -> dict[str, Any]:
         "user": USER,
         "soft": design.site.soft,
         "switch_model": chip,
-        "chip": "tofino2" if limits(design.site.switch).arch == "t2na" else "tofino",
-        "architecture": limits(design.site.switch).arch,
+        "chip": "tofino2" if design.site.switch.architecture == "t2na" else "tofino",
+        "architecture": design.site.switch.architecture,
         "site": design.site,
         "proves": bool(probes(design)),
         "cpu": design.site.cpu_interface or CPU_INTERFACE,

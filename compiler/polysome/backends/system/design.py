@@ -94,7 +94,8 @@ def design(program: ir.Program, site: Site, queue_pairs: int | None = None, carr
     found = _ways(program, site, carry) if made.parking is not None else ()
     sizes = NOTHING if made.parking is None else _sizes(site, made.parking, edits_frame(program, carry))
     addresses = Addresses(SWITCH_MAC, SWITCH_IP, site.recirculation_port)
-    return Design(program, site, made, carry, found, sizes, addresses)
+    # Where nothing is split, there is no fields frame that could carry more or less.
+    return Design(program, site, made, carry if found else "fields", found, sizes, addresses)
 
 
 def _ways(program: ir.Program, site: Site, carry: Carry) -> tuple[Way, ...]:

@@ -51,7 +51,7 @@ def nothing_reached(design: Design) -> Coverage:
 
 def p4_text(design: Design) -> str:
     """The P4 program."""
-    architecture = _architecture(design.site.switch)
+    architecture = design.site.switch.architecture
     return tofino_program(design.program, design.ways, design.sizes, design.addresses, architecture)
 
 
@@ -76,7 +76,7 @@ def limits(chip: Switch) -> ChipLimits:
     fcs = chip.packet_length_counts_fcs_bytes
     return ChipLimits(
         name=chip.name,
-        arch=_architecture(chip),
+        arch=chip.architecture,
         ingress_parser_depth=chip.ingress_depth_most_bytes,
         egress_parser_depth=chip.egress_depth_most_bytes,
         mirror_header=chip.mirror_header_most_bytes,
@@ -92,10 +92,6 @@ def limits(chip: Switch) -> ChipLimits:
         queue_cell=chip.cell_bytes,
         residual_zero_is_ones=chip.checksum_residual_zero_is_ones,
     )
-
-
-def _architecture(chip: Switch) -> str:
-    return "t2na" if chip.name == "tofino2" else "tna"
 
 
 def _source(name: str) -> str:

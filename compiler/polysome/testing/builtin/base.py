@@ -34,9 +34,13 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Builtin:
-    """A property of every NF. `name` is how reports call it, the docstring what it promises an operator."""
+    """A property of every NF. `name` is how reports call it, the docstring what it promises an operator.
+
+    `place`: where it stands in reports; without one, behind all others.
+    """
 
     name: ClassVar[str]
+    place: ClassVar[int] = 100
 
     @property
     def doc(self) -> str:
@@ -80,6 +84,7 @@ class KindInvariant(Invariant):
     `section`: that of the manual (STATE.md) which says so; kinds are judged in this order.
     """
 
+    place: ClassVar[int] = 7
     section: ClassVar[int]
 
 

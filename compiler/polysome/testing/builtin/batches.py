@@ -18,9 +18,13 @@ class Batches(Builtin):
     """Packets that are handled in batches fare as they would one by one. Skipped by an engine that has no batches."""
 
     name: ClassVar[str] = "batches"
+    place: ClassVar[int] = 15
 
     def cases(self, execution: Execution) -> int:
         if execution.engine.name == MEANING:
             raise Skip("the interpreter handles packets one by one")
         single = rerun(execution, RunOptions(batch=1))
         return same(single, rerun(execution, RunOptions(batch=32)), "in batches of 32 instead of 1")
+
+
+PROPERTY = Batches()

@@ -34,6 +34,7 @@ class Checksums(Invariant):
     """
 
     name: ClassVar[str] = "checksums"
+    place: ClassVar[int] = 3
 
     def check(self, record: Record) -> int:
         found = 0
@@ -140,3 +141,6 @@ def _field(c: Checksum, data: bytes) -> str:
     total = (c.residual - c.value) % 0xFFFF
     right = (0xFFFF - total) % 0x10000 or 0xFFFF
     return f"bytes {c.at} and {c.at + 1} of {len(data)} are {c.value:04x}, they should be {right:04x}"
+
+
+PROPERTY = Checksums()

@@ -17,6 +17,7 @@ class ClassOrder(Invariant):
     """
 
     name: ClassVar[str] = "class order"
+    place: ClassVar[int] = 4
 
     def check(self, record: Record) -> int:
         last: dict[tuple[int, Hashable], tuple[int, int, int]] = {}
@@ -45,3 +46,6 @@ class ClassOrder(Invariant):
             f"by port {record.program.ports[port]}, packet {b + 1} left first: at {when(record, late)}, "
             f"packet {a + 1} at {when(record, early)}",
         )
+
+
+PROPERTY = ClassOrder()

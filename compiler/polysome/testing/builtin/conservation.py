@@ -20,6 +20,7 @@ class Conservation(Invariant):
     """
 
     name: ClassVar[str] = "conservation"
+    place: ClassVar[int] = 1
 
     def check(self, record: Record) -> int:
         self._all_there(record)
@@ -100,3 +101,6 @@ class Conservation(Invariant):
 
 def _list(names: tuple[str, ...], ports: set[int]) -> str:
     return ", ".join(names[port] for port in sorted(ports))
+
+
+PROPERTY = Conservation()

@@ -14,6 +14,7 @@ class NoCrash(Builtin):
     """Whatever arrives, the engine does not fail: every packet gets a verdict."""
 
     name: ClassVar[str] = "no crash"
+    place: ClassVar[int] = 0
 
     def judge(self, execution: Execution) -> Judgement:
         record = execution.record
@@ -21,3 +22,6 @@ class NoCrash(Builtin):
             return Judgement(None, len(record.fates))
         last = max(0, len(record.fates) - 1)
         return Judgement(Failure((last,) if record.fates else (), (f"the engine failed: {record.crash}",)), 1)
+
+
+PROPERTY = NoCrash()

@@ -17,6 +17,10 @@ class Determinism(Builtin):
     """The same packets at the same times, run again, lead to the same, whatever ran before."""
 
     name: ClassVar[str] = "determinism"
+    place: ClassVar[int] = 14
 
     def cases(self, execution: Execution) -> int:
         return same(execution.record, rerun(execution, RunOptions(seed=1)), "run again")
+
+
+PROPERTY = Determinism()

@@ -21,9 +21,13 @@ class EnginesAgree(Builtin):
     """
 
     name: ClassVar[str] = "engines agree"
+    place: ClassVar[int] = 17
 
     def cases(self, execution: Execution) -> int:
         if execution.engine.name == MEANING:
             raise Skip(f"other engines are compared with `{MEANING}`, as with `--engine native`")
         expected = rerun(execution, RunOptions(), MEANING)
         return same(expected, execution.record, f"on the engine `{execution.engine.name}`")
+
+
+PROPERTY = EnginesAgree()

@@ -19,9 +19,13 @@ class Exhaustion(Builtin):
     """
 
     name: ClassVar[str] = "exhaustion"
+    place: ClassVar[int] = 13
 
     def cases(self, execution: Execution) -> int:
         return sum(
             hold(rerun(execution, RunOptions(capacity=capacity)), f"with room for {capacity}")
             for capacity in some(execution.record.trace, self.name, (1, 2))
         )
+
+
+PROPERTY = Exhaustion()

@@ -23,6 +23,7 @@ class Faults(Builtin):
     """
 
     name: ClassVar[str] = "faults"
+    place: ClassVar[int] = 18
 
     def cases(self, execution: Execution) -> int:
         cases = 0
@@ -42,3 +43,6 @@ class Faults(Builtin):
             like = [d for p, d in expected if p == port]
             said = f"with {kind} on the links inside, packet {n + 1} leaves changed, by another port or more often"
             raise Broken((n,), said, *(difference(like[0], data) if like else ()))
+
+
+PROPERTY = Faults()

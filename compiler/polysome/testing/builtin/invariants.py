@@ -5,30 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from polysome.engines.record import Record
-from polysome.kinds.state import brought
 from polysome.testing.builtin.base import Broken, Invariant, Skip
-from polysome.testing.builtin.checksums import Checksums
-from polysome.testing.builtin.class_order import ClassOrder
-from polysome.testing.builtin.conservation import Conservation
-from polysome.testing.builtin.lookups import Lookups
-from polysome.testing.builtin.packet_ends import PacketEnds
-from polysome.testing.builtin.schedule import ScheduleExact
-from polysome.testing.builtin.schedule_bounds import ScheduleBounds
+from polysome.testing.builtin.found import every
 
 
 @cache
 def invariants() -> tuple[Invariant, ...]:
-    """All of them: those of kinds of state as their folders bring them, in the order of the manual."""
-    return (
-        Conservation(),
-        PacketEnds(),
-        Checksums(),
-        ClassOrder(),
-        ScheduleBounds(),
-        ScheduleExact(),
-        *sorted(brought("invariant").values(), key=lambda invariant: invariant.section),
-        Lookups(),
-    )
+    """All of them."""
+    return tuple(found for found in every() if isinstance(found, Invariant))
 
 
 def hold(record: Record, how: str) -> int:

@@ -46,6 +46,7 @@ class Lookups(Invariant):
     """
 
     name: ClassVar[str] = NAME
+    place: ClassVar[int] = 8
 
     def concerns(self, program: ir.Program) -> bool:
         return any(isinstance(d.type, t.Table) and d.type.kind in _found() for d in program.config.values())
@@ -83,3 +84,6 @@ def _broken(record: Record, look: Lookup, type: t.Type, expected: Any) -> Broken
         f"expected: {shown(expected)}",
         f"found:    {shown(look.result)}",
     )
+
+
+PROPERTY = Lookups()

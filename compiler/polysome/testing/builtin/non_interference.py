@@ -20,6 +20,7 @@ class NonInterference(Builtin):
     """
 
     name: ClassVar[str] = "non-interference"
+    place: ClassVar[int] = 9
 
     def cases(self, execution: Execution) -> int:
         seeds = (1, 2 + draw(execution.record.trace, self.name, 1 << 16))
@@ -27,3 +28,6 @@ class NonInterference(Builtin):
         return sum(
             same(execution.record, rerun(execution, RunOptions(scramble=True, seed=seed)), how) for seed in seeds
         )
+
+
+PROPERTY = NonInterference()

@@ -17,6 +17,7 @@ class PacketEnds(Invariant):
     """
 
     name: ClassVar[str] = "packet ends"
+    place: ClassVar[int] = 2
 
     def check(self, record: Record) -> int:
         for fate in record.fates:
@@ -32,3 +33,6 @@ class PacketEnds(Invariant):
                     said = f"packet {n + 1} left with {len(copy.data)} bytes, but it ends after {claimed}"
                     raise Broken((n,), said, "what follows there is no part of it")
         return len(record.fates)
+
+
+PROPERTY = PacketEnds()

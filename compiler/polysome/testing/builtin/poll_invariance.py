@@ -19,6 +19,7 @@ class PollInvariance(Builtin):
     """
 
     name: ClassVar[str] = "poll invariance"
+    place: ClassVar[int] = 12
 
     def cases(self, execution: Execution) -> int:
         cases = 0
@@ -26,3 +27,6 @@ class PollInvariance(Builtin):
             again = rerun(execution, RunOptions(steps=steps))
             cases += same(execution.record, again, f"with time moving in {steps} steps between packets")
         return cases
+
+
+PROPERTY = PollInvariance()

@@ -19,6 +19,7 @@ class ScheduleExact(Invariant):
     """
 
     name: ClassVar[str] = "schedule"
+    place: ClassVar[int] = 6
 
     def check(self, record: Record) -> int:
         schedule = record.program.schedule
@@ -112,3 +113,6 @@ class ScheduleExact(Invariant):
 
 def _became(fate: Fate) -> str:
     return f'it was dropped, "{fate.reason}"' if fate.reason is not None else "it is still held"
+
+
+PROPERTY = ScheduleExact()

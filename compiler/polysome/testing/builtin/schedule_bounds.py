@@ -23,6 +23,7 @@ class ScheduleBounds(Invariant):
     """
 
     name: ClassVar[str] = "schedule bounds"
+    place: ClassVar[int] = 5
 
     def check(self, record: Record) -> int:
         schedule = record.program.schedule
@@ -134,3 +135,6 @@ def _grouped(copies: Iterable[tuple[Hashable, Fate, Copy]]) -> dict[Hashable, li
         left = (copy.time, max(len(copy.data), SHORTEST), fate.number)
         found.setdefault(key, []).append((copy.place, left))
     return {key: [left for _, left in sorted(each)] for key, each in found.items()}
+
+
+PROPERTY = ScheduleBounds()

@@ -26,6 +26,7 @@ class Shards(Builtin):
     """
 
     name: ClassVar[str] = "shards"
+    place: ClassVar[int] = 16
 
     def cases(self, execution: Execution) -> int:
         cores = (2, 4)[draw(execution.record.trace, self.name, 2)]
@@ -74,3 +75,6 @@ def _was_full(record: Record) -> bool:
     classes = record.program.schedule.options.get("classes")
     used = {offer.order_class for offer in record.history.offers}
     return "buffer full" in record.drops or (classes is not None and len(used) > int(classes))
+
+
+PROPERTY = Shards()

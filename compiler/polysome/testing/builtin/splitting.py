@@ -19,6 +19,10 @@ class Splitting(Builtin):
     """
 
     name: ClassVar[str] = "splitting"
+    place: ClassVar[int] = 10
 
     def cases(self, execution: Execution) -> int:
         return same(execution.record, rerun(execution, RunOptions(split=True)), "with payloads parked")
+
+
+PROPERTY = Splitting()

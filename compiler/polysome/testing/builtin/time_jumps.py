@@ -26,6 +26,7 @@ class TimeJumps(Builtin):
     """
 
     name: ClassVar[str] = "time jumps"
+    place: ClassVar[int] = 11
 
     def cases(self, execution: Execution) -> int:
         trace = execution.record.trace
@@ -51,3 +52,6 @@ def jumps(program: ir.Program) -> list[int]:
     found |= {idle - 1, idle} if isinstance(idle, int) else set()
     longest = min((timer.period * MOST_FIRINGS for timer in program.timers), default=1 << 60)
     return sorted(gap for gap in found if 0 < gap <= longest)
+
+
+PROPERTY = TimeJumps()
