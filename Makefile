@@ -17,6 +17,9 @@ DEMO := $(BIN)/polysome run examples/load_balancer/load_balancer.nf --in clients
 DEMO_BUNDLE := $(BIN)/polysome compile examples/load_balancer/load_balancer.nf --site examples/load_balancer/site.toml \
 	-o $(OUT)/load_balancer_bundle
 
+# Tests start hundreds of Python processes: each would compile all modules anew if none kept them.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A checkout that was moved or copied has an environment that still points to the old place: make it anew.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 .PHONY: $(READY)
