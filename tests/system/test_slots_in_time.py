@@ -6,6 +6,7 @@ ALUs compare exactly, and on one where they wrap.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -32,6 +33,7 @@ SEQ = 5
 _, DESIGN = designed("load_balancer")
 SIZES = DESIGN.sizes
 T = SIZES.timeout * TICK
+Step = Callable[[], str]  # a line of the script, made when a test runs: the packet takes a run of the system
 
 
 @cache
@@ -39,19 +41,19 @@ def packet() -> bytes:
     return parkable("load_balancer")[2]
 
 
-def edits(at: int, seq: int = SEQ) -> str:
-    return f"in {NF} {at} {a.tagged(seq, 0, len(packet()), 1, data=bytes(10)).hex()}"
+def edits(at: int, seq: int = SEQ) -> Step:
+    return lambda: f"in {NF} {at} {a.tagged(seq, 0, len(packet()), 1, data=bytes(10)).hex()}"
 
 
-def cell(at: int, seq: int = SEQ) -> str:
-    return f"in {SERVER} {at} {a.response(NUMBER, 1, seq, packet()).hex()}"
+def cell(at: int, seq: int = SEQ) -> Step:
+    return lambda: f"in {SERVER} {at} {a.response(NUMBER, 1, seq, packet()).hex()}"
 
 
-def given(newest: int) -> str:
-    return f"write Ingress.counter 0 {newest}"
+def given(newest: int) -> Step:
+    return lambda: f"write Ingress.counter 0 {newest}"
 
 
-def events(wraps: bool, *steps: str) -> dict[str, int]:
+def events(wraps: bool, *steps: Step) -> dict[str, int]:
     """What ingress counted for the queue pair, by event, without those that did not happen."""
     bits = SIZES.queue_pairs.bit_length() - 1
     script = [
@@ -59,8 +61,7 @@ def events(wraps: bool, *steps: str) -> dict[str, int]:
         f"add Ingress.servers to_server 0 : {SERVER}",
         f"add Ingress.answers answered {SERVER} {NUMBER} : 0",
         f"add Ingress.verdicts send 1 : {OUT}",
-        given(SEQ + 1),
-        *steps,
+        *(step() for step in (given(SEQ + 1), *steps)),
         *(f"counter Ingress.events {n << bits}" for n in range(len(INGRESS_EVENTS))),
     ]
     chip = replace(limits(DESIGN.site.switch), stateful_wraps=wraps)

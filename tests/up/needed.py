@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,12 @@ DEPLOYED = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 def need(*programs: str) -> None:
     """Skips the module if `polysome up` cannot run here, or a program is absent."""
-    lacking = missing() + [f"`{program}`" for program in programs if shutil.which(program) is None]
+    lacking = _missing() + [f"`{program}`" for program in programs if shutil.which(program) is None]
     if lacking:
         pytest.skip("not here: " + "; ".join(lacking), allow_module_level=True)
+
+
+@cache
+def _missing() -> list[str]:
+    """For all modules: asking for gRPC takes pkg-config half a second."""
+    return missing()
