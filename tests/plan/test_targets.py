@@ -13,8 +13,8 @@ from polysome.syntax.diagnostics import Report
 
 
 def test_all_targets_can_be_read() -> None:
-    assert targets.known("switch") == ("linux", "software", "tofino", "tofino2")
-    assert targets.known("nic") == targets.known("server") == ("connectx5", "linux", "software")
+    assert {"linux", "software", "tofino", "tofino2"} <= set(targets.known("switch"))
+    assert {"connectx5", "linux", "software"} <= set(targets.known("nic")) & set(targets.known("server"))
     for name in targets.known("switch"):
         chip = targets.switch(name)
         assert chip.first_port < chip.last_port < chip.ports_per_pipe
