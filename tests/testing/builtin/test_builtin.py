@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.testing.builtin.mutant import MUTANTS, Mutant
@@ -20,6 +21,7 @@ from polysome.engines.trace import Trace
 from polysome.ir import program as ir
 from polysome.testing.builtin import every
 from polysome.testing.builtin.base import packets
+from polysome.testing.builtin.invariants import invariants
 from polysome.testing.execution import Execution, Failure, Property, execute
 
 for broken_engines in sorted(Path(__file__).parent.glob("mutants_*.py")):
@@ -210,6 +212,31 @@ def test_what_is_lost_under_faults_is_no_failure(monkeypatch: pytest.MonkeyPatch
     engine = Pretended(only(lambda o: bool(o.faults), lost))
     monkeypatch.setitem(ENGINES, "pretended", engine)
     assert NAMES["faults"].judge(on(engine, executions("reframe", 1)[0])).failure is None
+
+
+def without(record: Record, number: int) -> Record:
+    """No copy of this packet left, and the places of what left after it are one less each."""
+    (gone,) = (c.place for f in record.fates if f.number == number for c in f.copies)
+
+    def earlier(one: Any) -> Any:
+        return dataclasses.replace(one, place=one.place - (one.place > gone))
+
+    fates = changed(record, lambda f: dataclasses.replace(f, copies=tuple(map(earlier, f.copies)))).fates
+    fates = tuple(dataclasses.replace(f, copies=()) if f.number == number else f for f in fates)
+    return dataclasses.replace(record, fates=fates, emitted=tuple(map(earlier, record.emitted)), history=None)
+
+
+def test_what_got_lost_inside_is_not_held() -> None:
+    """A frame that is shorter than it claims is sent by the NF, and no packet leaves the switch."""
+    base = executions("store", 1)[0]
+    number = next(f.number for f in base.record.fates if len(f.copies) == 1 and f.at < base.record.fates[-1].at)
+    held = without(base.record, number)
+    lost = dataclasses.replace(held, lost={number: "shorter than it claims"})
+    waits, fine = (Execution(base.spec, base.engine, base.trace, record) for record in (held, lost))
+    for name in ("schedule bounds", "conservation"):
+        failure = NAMES[name].judge(waits).failure
+        assert failure is not None and failure.packets == (number,)
+    assert [p.name for p in invariants() if p.judge(fine).failure is not None] == []
 
 
 def test_without_a_history_state_is_skipped() -> None:

@@ -95,7 +95,8 @@ class ScheduleBounds(Invariant):
     def _held(self, record: Record, bound: int) -> int:
         end = record.fates[-1].at if record.fates else 0
         for fate in record.fates:
-            times = [copy.time for copy in fate.copies] or ([end] if fate.held else [])
+            waits = fate.held and fate.number not in record.lost
+            times = [copy.time for copy in fate.copies] or ([end] if waits else [])
             if times and max(times) - fate.at > bound:
                 n = fate.number
                 still = "it left" if fate.copies else "it is still held"
