@@ -11,6 +11,7 @@ from .conftest import SiteMaker
 from .site import Site
 
 # s, in ns: a stopped agent misses its calls' deadlines
+PATIENT = {"queuePairs": 10**7, "load": 10**10, "health": 5 * 10**7, "deadline": 10**10, "misses": 3, "probes": 10**9}
 STOPPED = {"queuePairs": 10**7, "load": 10**10, "health": 10**9, "deadline": 3 * 10**8, "misses": 3, "probes": 10**9}
 
 
@@ -65,6 +66,26 @@ def test_all_that_it_needs_is_there_before_it_is_up(site: SiteMaker) -> None:
                 *("Ingress.answers", "Egress.queue_pairs", "Egress.servers", "Ingress.stations"),
             }
             assert [u.register.register for u in up.updates] == ["Ingress.primaries", "Ingress.backups"]
+
+    asyncio.run(scenario())
+
+
+def test_the_switch_may_be_filled_anew_while_an_agent_makes_queue_pairs(site: SiteMaker) -> None:
+    """The numbers that they are made for are of no use then: they are made once more."""
+
+    async def scenario() -> None:
+        async with site(polling=PATIENT) as s:
+            await s.start()
+            s.agents[0].slow = 0.5
+            numbered = s.status().queue_pairs[0].number
+            s.switch.take_down(0)
+            await s.until(lambda: s.status().queue_pairs[0].number not in (0, numbered))  # asked for by now
+            s.switch.restart()
+            await s.until(lambda: s.happened("is filled")[1:])
+            s.agents[0].slow = 0.0
+            await s.until(s.all_up)
+            made = [pair.peer for agent in s.agents for pair in agent.pairs]
+            assert [pair.number for pair in s.status().queue_pairs] == made
 
     asyncio.run(scenario())
 

@@ -241,7 +241,10 @@ class Server:
         await self._switch.write(down, run)
         await asyncio.sleep(self._context.config.longest_queueing / SECOND)
         await self._clear_memory(pairs)
-        await self._switch.write(self._entries(await self._reset_all(pairs)), run)
+        made = await self._reset_all(pairs)
+        if self._switch.boot != run:  # it was filled meanwhile, and the numbers are those of no entry
+            raise SwitchAway("the switch has begun anew")
+        await self._switch.write(self._entries(made), run)
         self._known.mac = int.from_bytes(self._registration.mac, "big")
         faults = await self._prove(pairs)
         good = [pair for pair in pairs if pair not in faults]
