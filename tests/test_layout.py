@@ -22,7 +22,7 @@ TOP = {
 }
 
 CODE = {".py", ".nf", ".g4", ".p4", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp", ".j2", ".sh"}
-MOST_LINES = 600
+MOST_LINES = 500
 
 SPANS, DIAGNOSTICS = "syntax.spans", "syntax.diagnostics"
 ANY = {""}

@@ -24,21 +24,6 @@
 
 namespace polysome {
 
-/// What became of a write: `stored`; nothing stored under the policy `pass`; or the write traps with `NAME full`,
-/// `index I of NAME taken` (I in PutResult::index), what the pool says, `on end of NAME nested too deep`.
-enum class Put : uint8_t { stored, passed, full, index_taken, not_taken, nested };
-
-struct PutResult {
-    Put what;
-    uint8_t index = 0;
-};
-
-/// Are the keys equal? Without a branch per word.
-template <size_t W>
-bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>& b) {
-    return __builtin_memcmp(a.data(), b.data(), sizeof a) == 0;
-}
-
 /// A bounded map from keys (words) to values whose entries end by themselves.
 ///
 /// Spec has
@@ -186,7 +171,7 @@ class FlowMap {
         if constexpr (Traits::expires) {
             Handle n = first_due(clock_.now);
             if (n == absent) n = first_due(NEVER);
-            if (n != absent) end(n, idle_end(n) == due(n) && Spec::has_idle ? End::idle : End::age);
+            if (n != absent) end(n, idle_end_of(spec_, hot_[n]) == due(n) && Spec::has_idle ? End::idle : End::age);
         }
     }
 
@@ -228,19 +213,13 @@ class FlowMap {
   private:
     using Hot = HotEntry<Spec>;
     using Cold = ColdEntry<Spec>;
+    using IndexPlaces = polysome::IndexPlaces<Spec>;
     friend class Wheel;
     friend class LazyHeap;
     template <class Map, class Archive>
     friend class CarriedFlowMap;
     static constexpr bool has_cold = !std::is_empty_v<Cold>;
     static_assert(std::is_trivially_destructible_v<Value>);
-
-    /// Where a write goes in the indexes.
-    struct IndexPlaces {
-        std::array<uint64_t, index_count> hashes;
-        std::array<Handle, index_count> holders;  ///< the entry that has the place, or absent
-        std::conditional_t<Traits::keeps_index_words, typename Spec::Indexes, None> words;
-    };
 
     static uint64_t checked(uint64_t capacity) {
         if (capacity < 1 || capacity > max_capacity) throw std::invalid_argument("a map's capacity is 1 to 2^31");
@@ -259,7 +238,6 @@ class FlowMap {
     }
 
     // What Wheel and LazyHeap ask
-
     uint64_t& seq(Handle n) {
         if constexpr (seq_is_hot<Spec>) {
             return hot_[n].seq.ns;
@@ -296,45 +274,15 @@ class FlowMap {
         }
     }
 
+    void touch_hot(Handle n) const { prefetch_lines(hot_[n]); }
     void touch_all(Handle n) const {
         touch_hot(n);
         if constexpr (has_cold) __builtin_prefetch(&cold_[n], 1);
     }
-    void touch_hot(Handle n) const {
-        const char* const entry = reinterpret_cast<const char*>(&hot_[n]);
-        for (size_t offset = 0; offset < std::min(sizeof(Hot), size_t{256}); offset += 64)
-            __builtin_prefetch(entry + offset, 1);
-        if constexpr (sizeof(Hot) > 64 && sizeof(Hot) < 256 && sizeof(Hot) % 64 != 0)
-            __builtin_prefetch(entry + sizeof(Hot) - 1, 1);
-    }
 
     // Time
 
-    static uint64_t sum(uint64_t time, uint64_t span) { return time + span < time ? NEVER : time + span; }
-
-    uint64_t idle_of(const Hot& entry) const {
-        if constexpr (Traits::keeps_idle) {
-            return entry.idle.ns;
-        } else {
-            return std::max<uint64_t>(1, spec_.idle(entry.key, entry.value));
-        }
-    }
-    uint64_t age_of(const Hot& entry) const {
-        if constexpr (Traits::keeps_age) {
-            return entry.age.ns;
-        } else {
-            return std::max<uint64_t>(1, spec_.age(entry.key, entry.value));
-        }
-    }
-    uint64_t idle_end(Handle n) const {
-        if constexpr (Spec::has_idle) return sum(hot_[n].used.ns, idle_of(hot_[n]));
-        return NEVER;
-    }
-    uint64_t age_end(Handle n) const {
-        if constexpr (Spec::has_age) return sum(hot_[n].written.ns, age_of(hot_[n]));
-        return NEVER;
-    }
-    uint64_t due(Handle n) const { return std::min(idle_end(n), age_end(n)); }
+    uint64_t due(Handle n) const { return due_of(spec_, hot_[n]); }
 
     void set_idle(Hot& entry) {
         if constexpr (Traits::keeps_idle) entry.idle.ns = std::max<uint64_t>(1, spec_.idle(entry.key, entry.value));
@@ -343,21 +291,12 @@ class FlowMap {
     Handle first_due(uint64_t by) {
         if constexpr (Traits::due_in_order) {  // the span is the same for all
             if (size_ == 0) return absent;
-            const uint64_t span = constant_span();
+            const uint64_t span = span_of(spec_, hot_[0]);
             return by < span ? absent : wheel_->first(*this, by - span, clock_.now);
         } else {
             return wheel_->first(*this, by, clock_.now);
         }
     }
-    uint64_t constant_span() const {
-        const Hot& any = hot_[0];
-        if constexpr (Spec::has_idle) {
-            return idle_of(any);
-        } else {
-            return age_of(any);
-        }
-    }
-
     /// Tells the wheel that the entry is due earlier than `before`, if so.
     void reschedule(Handle n, uint64_t before) {
         if constexpr (Traits::sinks) {
@@ -481,8 +420,6 @@ class FlowMap {
         }
     }
 
-    /// A new key in a full map: evicts the oldest entry. Its on_end may write here too, so all that was checked is
-    /// checked again, and arguments that lie in the map are copied first.
     /// Writes the entry n, or a new one if that is absent.
     PutResult write(Handle n, const Words& key, uint64_t hash, const Value& value) {
         IndexPlaces places;
@@ -499,6 +436,8 @@ class FlowMap {
         return {Put::stored};
     }
 
+    /// A new key in a full map: evicts the oldest entry. Its on_end may write here too, so all that was checked is
+    /// checked again, and arguments that lie in the map are copied first.
     PutResult put_evicting(const Words key, uint64_t hash, const Value value) {
         if (!claim(value)) return {Put::not_taken};
         const PutResult result = make_room(key, hash, value);

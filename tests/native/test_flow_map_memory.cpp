@@ -141,5 +141,37 @@ TEST(FlowMapMemory, tags_match_alike_with_and_without_vectors) {
     }
 }
 
+TEST(FlowMapMemory, a_table_that_was_crowded_forgets) {
+    // all hashes equal: every lookup passes full buckets; when they have emptied an absent key is found absent all the
+    // same
+    Bench<Spec<0, drop_>> b(300, true);
+    for (uint32_t round = 0; round < 3; ++round) {
+        for (uint32_t key = 0; key < 300; ++key) EXPECT_EQ(b.put(key, key + round), Put::stored);
+        EXPECT_FALSE(b.contains(300));
+        for (uint32_t key = 0; key < 300; ++key) EXPECT_EQ(b.get(key), int64_t{key} + round);
+        for (uint32_t key = 0; key < 300; ++key) b.remove((key * 7) % 300);
+        EXPECT_FALSE(b.contains(5));
+    }
+}
+
+TEST(FlowMapMemory, a_capacity_of_millions_costs_nothing_at_start) {
+    Bench<Spec<HasIdle | HasIndex, evict>> b(uint64_t{1} << 31);
+    b.put(1, 1);
+    EXPECT_EQ(b.get(1), 1);
+    EXPECT_GE(b.map.memory(), (uint64_t{1} << 31) * sizeof(HotEntry<Spec<HasIdle | HasIndex, evict>>));
+}
+
+TEST(FlowMapMemory, prefetching_reads_nothing_wrong) {
+    Bench<Spec<HasIndex, drop_>> b(100);
+    for (uint32_t key = 0; key < 100; ++key) b.put(key, key);
+    for (uint32_t key = 0; key < 200; ++key) {
+        b.map.prefetch(b.map.hash({key}));
+        b.map.prefetch_entry(b.map.hash({key}));
+        b.map.index_prefetch<0>(b.map.index_hash<0>({key}));
+        b.map.index_prefetch_entry<0>(b.map.index_hash<0>({key}));
+    }
+    EXPECT_EQ(b.get(99), 99);
+}
+
 }  // namespace
 }  // namespace polysome::test

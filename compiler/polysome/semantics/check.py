@@ -11,6 +11,7 @@ from typing import Any
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
+from polysome.semantics import packet_statements
 from polysome.semantics import schedule as schedules
 from polysome.semantics.blocks import (
     Given,
@@ -314,7 +315,7 @@ class _Checker:
         if with_else:
             arm = with_else[0].orelse
             if isinstance(arm, (ast.Send, ast.Bounce, ast.Drop)):
-                orelse = x.verdict(arm)[0]
+                orelse = packet_statements.verdict(x, arm, packet=True)[0]
             else:
                 self.report.add(
                     "E0804",

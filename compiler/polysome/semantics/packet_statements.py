@@ -1,4 +1,4 @@
-"""Statements that make and change packets: emit, push, pop, truncate (LANGUAGE.md L9.7, section 10)."""
+"""Statements that judge, make and change packets: verdicts, emit, push, pop, truncate (LANGUAGE.md L9, section 10)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,30 @@ from polysome.semantics.headers import header
 from polysome.syntax import ast
 
 Fields = tuple[tuple[int, ir.Expr], ...]
+
+
+def verdict(x: Context, node: ast.Send | ast.Bounce | ast.Drop, packet: bool) -> list[ir.Statement]:
+    """A verdict; E0602 where there is no `packet` to judge."""
+    if not packet:
+        x.report.add(
+            "E0602",
+            "there is no packet to give a verdict on",
+            node.span,
+            why="`on end` and `every` run without a packet; they may change state and `emit`.",
+            mend="Remove the verdict; to end an action early, use `if`.",
+        )
+    match node:
+        case ast.Send(span, target):
+            value = x.typed(target, t.PORT)
+            value = x.coerce(value, t.PORT_SET if isinstance(value.type, t.SetOf) else t.PORT)
+            x.mask = 0
+            return [ir.Send(span, value)]
+        case ast.Bounce(span):
+            x.mask = 0
+            return [ir.Bounce(span)]
+        case ast.Drop(span, reason):
+            x.mask = 0
+            return [ir.Drop(span, reason.value if reason else "")]
 
 
 def emit(x: Context, node: ast.Emit) -> list[ir.Statement]:

@@ -134,7 +134,7 @@ class Statements(Expressions):
             case ast.Require():
                 return self._require(node)
             case ast.Send() | ast.Bounce() | ast.Drop():
-                return self.verdict(node), True
+                return packet_statements.verdict(self, node, self.packet), True
             case ast.Remove():
                 return assignments.remove(self, node), False
             case ast.Emit():
@@ -157,32 +157,6 @@ class Statements(Expressions):
         body, into = self.lookup_into(node.span, "value", node.value.span, lookup, node.orelse)
         found = ir.Local(node.value.span, into.type or t.WRONG, into.slot, into.name)
         return body + assignments.store(self, node, found)
-
-    def verdict(self, node: ast.Send | ast.Bounce | ast.Drop) -> list[ir.Statement]:
-        """A verdict; E0602 where there is no packet to judge."""
-        if not self.packet:
-            self.report.add(
-                "E0602",
-                "there is no packet to give a verdict on",
-                node.span,
-                why="`on end` and `every` run without a packet; they may change state and `emit`.",
-                mend="Remove the verdict; to end an action early, use `if`.",
-            )
-        match node:
-            case ast.Send(span, target):
-                value = self.typed(target, t.PORT)
-                if isinstance(value.type, t.SetOf):
-                    value = self.coerce(value, t.PORT_SET)
-                else:
-                    value = self.coerce(value, t.PORT)
-                self.mask = 0
-                return [ir.Send(span, value)]
-            case ast.Bounce(span):
-                self.mask = 0
-                return [ir.Bounce(span)]
-            case ast.Drop(span, reason):
-                self.mask = 0
-                return [ir.Drop(span, reason.value if reason else "")]
 
     def _let(self, node: ast.Let) -> Lowered:
         target = state_access.lookup(self, node.value)
@@ -310,7 +284,7 @@ class Statements(Expressions):
                     return [], True
                 return self.value_into(value, into)
             case _:
-                return self.verdict(arm), True
+                return packet_statements.verdict(self, arm, self.packet), True
 
     def else_without_lookup(self, span: Span, arm: Span) -> None:
         self.report.add(
@@ -400,7 +374,7 @@ class Statements(Expressions):
             arm: list[ir.Statement] = [ir.Drop(node.span, "requirement not met")]
             ended = self.packet
             if not self.packet:
-                self.verdict(ast.Drop(node.span, None))
+                packet_statements.verdict(self, ast.Drop(node.span, None), self.packet)
         else:
             arm, ended = self._arm(node.orelse, None)
         if not ended:

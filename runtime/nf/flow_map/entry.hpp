@@ -1,6 +1,7 @@
 /// How a flow map lays out its entries: what every packet reads in one cache line, what does not fit elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -19,6 +20,21 @@ struct Optional64 {
 };
 template <int which>
 struct Optional64<false, which> {};
+
+/// What became of a write: `stored`; nothing stored under the policy `pass`; or the write traps with `NAME full`,
+/// `index I of NAME taken` (I in PutResult::index), what the pool says, `on end of NAME nested too deep`.
+enum class Put : uint8_t { stored, passed, full, index_taken, not_taken, nested };
+
+struct PutResult {
+    Put what;
+    uint8_t index = 0;
+};
+
+/// Are the keys equal? Without a branch per word.
+template <size_t W>
+bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>& b) {
+    return __builtin_memcmp(a.data(), b.data(), sizeof a) == 0;
+}
 
 /// What follows from a map's Spec at compile time.
 template <class Spec>
@@ -97,5 +113,72 @@ struct ColdEntry {
     [[no_unique_address]] Optional<Traits::keeps_index_words, typename Spec::Indexes, 1> index_words;
     [[no_unique_address]] Optional<Traits::sinks, uint32_t, 2> stamp;  ///< of the note in the wheel that holds
 };
+
+/// Where a write goes in the indexes.
+template <class Spec>
+struct IndexPlaces {
+    using Traits = FlowMapTraits<Spec>;
+    std::array<uint64_t, Traits::indexes> hashes;
+    std::array<uint32_t, Traits::indexes> holders;  ///< the entry that has the place, or absent
+    std::conditional_t<Traits::keeps_index_words, typename Spec::Indexes, None> words;
+};
+
+/// The idle time of an entry, ns.
+template <class Spec>
+uint64_t idle_of(const Spec& spec, const HotEntry<Spec>& entry) {
+    if constexpr (FlowMapTraits<Spec>::keeps_idle) {
+        return entry.idle.ns;
+    } else {
+        return std::max<uint64_t>(1, spec.idle(entry.key, entry.value));
+    }
+}
+
+/// The age at which an entry ends, ns.
+template <class Spec>
+uint64_t age_of(const Spec& spec, const HotEntry<Spec>& entry) {
+    if constexpr (FlowMapTraits<Spec>::keeps_age) {
+        return entry.age.ns;
+    } else {
+        return std::max<uint64_t>(1, spec.age(entry.key, entry.value));
+    }
+}
+
+/// After what time an entry without a further use ends, ns: of a map with one of both timeouts.
+template <class Spec>
+uint64_t span_of(const Spec& spec, const HotEntry<Spec>& entry) {
+    if constexpr (Spec::has_idle) {
+        return idle_of(spec, entry);
+    } else {
+        return age_of(spec, entry);
+    }
+}
+
+/// `time + span`, or NEVER if that is beyond all times.
+inline uint64_t later(uint64_t time, uint64_t span) { return time + span < time ? NEVER : time + span; }
+
+/// When the idle time of an entry is over, ns; or NEVER.
+template <class Spec>
+uint64_t idle_end_of(const Spec& spec, const HotEntry<Spec>& entry) {
+    if constexpr (Spec::has_idle) return later(entry.used.ns, idle_of(spec, entry));
+    return NEVER;
+}
+
+/// When an entry ends by itself, ns; or NEVER.
+template <class Spec>
+uint64_t due_of(const Spec& spec, const HotEntry<Spec>& entry) {
+    const uint64_t idle_end = idle_end_of(spec, entry);
+    if constexpr (Spec::has_age) return std::min(idle_end, later(entry.written.ns, age_of(spec, entry)));
+    return idle_end;
+}
+
+/// Fetches an entry's cache lines, to be written.
+template <class Hot>
+void prefetch_lines(const Hot& hot) {
+    const char* const entry = reinterpret_cast<const char*>(&hot);
+    for (size_t offset = 0; offset < std::min(sizeof(Hot), size_t{256}); offset += 64)
+        __builtin_prefetch(entry + offset, 1);
+    if constexpr (sizeof(Hot) > 64 && sizeof(Hot) < 256 && sizeof(Hot) % 64 != 0)
+        __builtin_prefetch(entry + sizeof(Hot) - 1, 1);
+}
 
 }  // namespace polysome

@@ -68,7 +68,11 @@ class SystemRun(Run):
             raise Failed(f"the library cannot be loaded: {error}") from error
 
     def change_at(self, time: int, values: Mapping[str, Any]) -> None:
-        self._changes.append((time, encode(self.design.program, values)))
+        change = encode(self.design.program, values)
+        if self._running is None:
+            self._changes.append((time, change))
+        else:
+            self._running.change_at(time, change)
 
     def arrive(self, packets: Sequence[Arrival]) -> Iterator[Event]:
         batch = [(p.port, p.time, p.data) for p in packets]
@@ -124,6 +128,10 @@ class SystemRun(Run):
                 link, _, way = running.link(it.port).partition(" ")
                 if link in self.links:
                     yield Framed(link, way == "in", it.time, it.data)
+            case ((Kind.made | Kind.lost | Kind.held | Kind.host | Kind.end), _, _):
+                pass  # the report counts them
+            case _:
+                raise Failed(f"a record of kind {it.kind} is about no packet that came or that the NF made")
 
 
 def _design(program: ir.Program, options: RunOptions) -> Design:
