@@ -23,7 +23,6 @@ FLOW_MAP = of(
     ("what an ended entry owned stays taken", Kind.leak, "nat", "        release(value);\n        if constexpr (Spec::has_on_end) {", "        if constexpr (Spec::has_on_end) {"),
     ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        table_.erase(hash(key), n);\n        leave_indexes(n);\n", "        table_.erase(hash(key), n);\n"),
     ("idle and age exchanged", Kind.swapped, "telemetry", "Spec::has_idle ? End::idle : End::age", "Spec::has_idle ? End::age : End::idle"),
-    ("one ns too late", Kind.timeout, "load_balancer", "NEVER : time + span; }", "NEVER : time + span + 1; }"),
     ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
     ("a write does not set a varying idle time", Kind.refresh, "conn_limiter", "        set_idle(entry);\n        if constexpr (Traits::keeps_age)", "        if constexpr (Traits::keeps_age)"),
     ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n", "            if (now_due >= before || before != 0) return;\n"),
@@ -32,6 +31,10 @@ FLOW_MAP = of(
 )  # fmt: skip
 
 BELOW_FLOW_MAP = (
+    *of(
+        "runtime/nf/flow_map/entry.hpp",
+        ("one ns too late", Kind.timeout, "load_balancer", "NEVER : time + span; }", "NEVER : time + span + 1; }"),
+    ),
     *of(
         "runtime/nf/flow_map/table.hpp",
         ("only the first bucket is searched", Kind.lookup, "bridge", "if (line.passed == 0 || further == 0) [[likely]]\n                return none;", "return none;"),
