@@ -21,8 +21,9 @@ from hypothesis.internal.conjecture import providers
 # What tests run is little, and takes longer to build than to run: NFs, systems and deployments are not optimised.
 os.environ.setdefault("CXXFLAGS", "-O0")
 
-# Specs, terms and syntax trees are many objects and few circles: looking for those was a tenth of all time.
-gc.set_threshold(100_000)
+# Specs, terms and syntax trees are many objects and few circles: looking for those as often as usual is a tenth of all
+# time. Seldom at all, and a worker keeps gigabytes of terms that nobody needs.
+gc.set_threshold(10_000, 10, 5)
 
 settings.register_profile(
     "gate",
