@@ -130,7 +130,7 @@ def test_captures_that_say_nothing(tmp_path: Path) -> None:
 
 def test_the_interpreter_is_not_built() -> None:
     done = polysome("run", "--in", CAPTURE, "--profile", CAPTURE)
-    assert done.exit_code == 2 and "only --engine native" in done.stderr
+    assert done.exit_code == 2 and "only the engine `native` has a profile" in done.stderr
 
 
 def test_a_profile_needs_llvm_profdata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,7 +173,8 @@ def test_links_are_captured_as_analysers_read_them(tmp_path: Path) -> None:
 def test_options_of_the_system_need_it(option: str, value: object, engine: str) -> None:
     result = run(option, value, engine=engine)
     assert result.exit_code == 2
-    assert f"error: {option}: only --engine system has that, not --engine {engine}" in result.stderr
+    assert result.stderr.startswith(f"error: {option}: only the engine `system` has ")
+    assert result.stderr.endswith(f", not `{engine}`\n  mend: Leave it out, or use --engine system.\n")
 
 
 @built
@@ -183,10 +184,10 @@ def test_options_of_the_system_need_it(option: str, value: object, engine: str) 
         (("--faults", "server2:loss=1"), "--faults: there is no RDMA server 2 (column 1)"),
         (("--faults", "clients:lost=1"), "--faults: `lost=1` is no fault (column 9)"),
         (("--queue-pairs", 3), "--queue-pairs: 3 is no power of two"),
-        (("--cores", 2), "--cores: only --engine interp or native has that, not --engine system"),
+        (("--cores", 2), "--cores: only the engines `interp` and `native` have several cores, not `system`"),
         (("--site", "site.toml", "--servers", 2), "--site and --servers: the site file names its RDMA servers"),
         (("--site", "no/such/site.toml"), "no/such/site.toml"),
-        (("--explain-packet", 1), "--explain-packet: only --engine interp has that"),
+        (("--explain-packet", 1), "--explain-packet: only the engine `interp` has an explanation of a packet"),
     ],
 )
 def test_what_makes_no_sense_is_one_error(options: tuple[object, ...], said: str) -> None:
@@ -209,3 +210,12 @@ def test_a_plan_that_does_not_fit_is_the_specs_fault(tmp_path: Path) -> None:
     site.write_text(SITE.replace('"software"', '"software"\nport_rate = "100Gbps"', 1))
     result = run("--site", site)
     assert result.exit_code == 1 and "error[E1403]" in result.stderr
+
+
+@built
+def test_a_folder_for_captures_that_cannot_be_leaves_nothing_behind(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    result = run("--capture-links", taken, "--out", tmp_path / "out.pcapng")
+    assert result.exit_code == 3 and result.stderr.count("error:") == 1
+    assert not list(tmp_path.glob(".*"))  # of what was begun

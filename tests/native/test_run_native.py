@@ -34,7 +34,7 @@ def test_the_same_as_the_interpreter(tmp_path: Path) -> None:
 
 def test_only_the_interpreter_explains() -> None:
     done = CliRunner().invoke(app, arguments("native", "--explain-packet", "1"))
-    assert done.exit_code == 2 and "only --engine interp has that" in done.output
+    assert done.exit_code == 2 and "only the engine `interp` has an explanation of a packet" in done.output
 
 
 @pytest.mark.parametrize("command", ["run", "test"])

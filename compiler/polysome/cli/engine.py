@@ -36,8 +36,8 @@ def having(ability: Ability) -> str:
 def refuse(engine: Engine, given: Mapping[str, tuple[Any, Ability]]) -> None:
     """Ends with code 2 for an option, with its value and what it needs, that the engine does not have."""
     for option, (value, ability) in given.items():
-        if value is not None and ability not in engine.abilities:
-            fail(COMMAND_LINE, f"{option}: only {having(ability)} has that, not --engine {engine.name}")
+        if value is not None and (said := engine.lacks(ability)):
+            fail(COMMAND_LINE, f"{option}: {said}", f"Leave it out, or use {having(ability)}.")
 
 
 def start(engine: Engine, program: ir.Program, config: Mapping[str, Any], options: RunOptions) -> Run:

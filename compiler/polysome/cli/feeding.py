@@ -45,7 +45,7 @@ class Feed:
         Ends with code 3 if the engine fails, or the disk does not take what is written.
         """
         try:
-            with self.output.writer or nullcontext():
+            with self.output.writer or nullcontext(), self.links or nullcontext():
                 self._all(packets, changes, advance)
         except CaptureError as error:
             fail(ENVIRONMENT, str(error))
@@ -61,8 +61,6 @@ class Feed:
         if waiting:
             self._take(self.run.arrive(waiting))
         self._take(self.run.finish())
-        if self.links is not None:
-            self.links.close()
 
     def _readable(self, packets: Packets) -> Iterator[tuple[str | None, Captured]]:
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
+from typing import Self
 
 from polysome.captures.errors import CaptureError
 from polysome.captures.write import PcapngWriter
@@ -23,9 +24,9 @@ class LinkCaptures:
         """Makes the folder and the files; ends with code 3 if that cannot be."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._writers = {
-                name: PcapngWriter(folder / f"{name}.pcapng", (f"{name} out", f"{name} in")) for name in names
-            }
+            with ExitStack() as opened:
+                self._writers = {name: opened.enter_context(_writer(folder, name)) for name in names}
+                opened.pop_all()
         except OSError as error:
             fail(ENVIRONMENT, f"--capture-links {folder}: {error.strerror}")
         except CaptureError as error:
@@ -45,16 +46,27 @@ class LinkCaptures:
                 time, _, way, data = heapq.heappop(waiting)
                 self._writers[name].write(way, time, data)
         except CaptureError as error:
-            for writer in self._writers.values():  # keeps what was written, and would fail for the same reason
-                with suppress(CaptureError):
-                    writer.close()
+            for lost in self._waiting.values():
+                lost.clear()
             fail(ENVIRONMENT, f"--capture-links: {error}")
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Writes what waits, and puts the files into place."""
-        for name, writer in self._writers.items():
-            self._put(name, None)
-            try:
-                writer.close()
-            except CaptureError as error:
-                fail(ENVIRONMENT, f"--capture-links: {error}")
+        """Writes what waits, and puts the files into place; all of them, if one fails. May be called more than once."""
+        try:
+            with ExitStack() as closing:
+                for writer in self._writers.values():
+                    closing.callback(writer.close)
+                for name in self._writers:
+                    self._put(name, None)
+        except CaptureError as error:
+            fail(ENVIRONMENT, f"--capture-links: {error}")
+
+
+def _writer(folder: Path, link: str) -> PcapngWriter:
+    return PcapngWriter(folder / f"{link}.pcapng", (f"{link} out", f"{link} in"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,7 +146,7 @@ def run(
         "--servers": (servers, Ability.machines),
         "--queue-pairs": (queue_pairs, Ability.machines),
         "--carry": (carry, Ability.machines),
-        "--seed": (seed, Ability.machines),
+        "--seed": (seed, Ability.faults),
         "--capture-links": (capture_links, Ability.machines),
     }
     refuse(chosen, given)
@@ -172,11 +172,12 @@ def run(
         profile=_sample(program, values, profile) if profile else None,
         explain=None if explain_packet is None else explain_packet - 1,
     )
-    with start(chosen, program, values, options) as running:
+    with start(chosen, program, values, options) as running, ExitStack() as files:
         for note in running.notes:
             print(note, file=sys.stderr)
-        output = Output(program, None if out is None else _writer(program, out))
-        links = None if capture_links is None else LinkCaptures(capture_links, running.links)
+        output = Output(program, None if out is None else files.enter_context(_writer(program, out)))
+        captures = None if capture_links is None else LinkCaptures(capture_links, running.links)
+        links = None if captures is None else files.enter_context(captures)
         feed = Feed(running, chosen, Turns.of(program, values), gaps, output, links)
         with _progress(merged) as advance:
             feed.all(merged, changes, advance)

@@ -43,11 +43,15 @@ class Engine(ABC):
         program does not fit where it is to run, Failed if it cannot be built.
         """
 
+    def lacks(self, ability: Ability) -> str:
+        """Who has it, if this engine does not, in the words of every refusal; else ""."""
+        return "" if ability in self.abilities else f"{_having(ability)} {ability.value}, not `{self.name}`"
+
     def refuse(self, options: RunOptions) -> None:
         """Raises Unsupported for options that need what this engine does not have."""
         for ability in options.needs():
-            if ability not in self.abilities:
-                raise Unsupported(f"{having(ability)} {ability.value}, not `{self.name}`")
+            if said := self.lacks(ability):
+                raise Unsupported(said)
 
     def run(self, program: ir.Program, trace: Trace, options: RunOptions) -> Record:
         """A whole trace, observed. Raises Unsupported; what fails later is the record's `crash`."""
@@ -75,7 +79,7 @@ class Engine(ABC):
             return collected.record(run.history, crash)
 
 
-def having(ability: Ability) -> str:
+def _having(ability: Ability) -> str:
     """`only the engine `system` has`."""
     names = [f"`{engine.name}`" for engine in ENGINES.values() if ability in engine.abilities]
     if not names:

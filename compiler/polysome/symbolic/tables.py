@@ -6,8 +6,7 @@ A kind of config table says in its folder's `model.py` how it is one: its `MODEL
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 from polysome import smt
@@ -45,14 +44,9 @@ class TableModel:
         return {concrete(type.key, key, model): concrete(type.value, value, model) for _, key, value in rows}
 
 
-@cache
-def _models() -> Mapping[str, Any]:
-    return brought("model")
-
-
 def table_model(type: t.Table) -> TableModel:
     """How the kind of table is in terms."""
-    found: TableModel = _models().get(type.kind, _MAP)
+    found: TableModel = brought("model").get(type.kind, _MAP)
     return found
 
 

@@ -54,7 +54,7 @@ def build(program: ir.Program, flags: Sequence[str] = CHECKED) -> Path:
     """The shared library of an NF, from the cache if it was built before.
 
     Safe beside other processes that build: each library is built once. Raises BuildError; `missing` must be None.
-    Programs that differ in room for state only (`testing.spec.shrunk`) have the same library.
+    Programs that differ in room for state only (`engines.shrunk`) have the same library.
     """
     name = identifier(program.name)
     return built(name, _text(program), _source(name), (*flags, *users_flags()), runtime=HEADERS)

@@ -7,8 +7,7 @@ from typing import Any
 
 from polysome.config.tables import Tables
 from polysome.engines.events import Event
-from polysome.engines.history import History
-from polysome.engines.interp.explain import ExplainingMachine, Explanation
+from polysome.engines.interp.explain import ExplainingMachine
 from polysome.engines.interp.teller import Recorder, Teller
 from polysome.engines.options import RunOptions
 from polysome.engines.run import Run, told
@@ -39,20 +38,14 @@ class InterpRun(Run):
             self._machine = ExplainingMachine(self._program, Tables(self._program, config), self._told, options.explain)
         else:
             self._machine = self._core(None)
+        if isinstance(self._machine, Recorder):
+            self.history = self._machine.history
 
     def _core(self, numbers: Sequence[int] | None) -> Teller:
         tables = Tables(self._program, self._config)
         if self._options.observed:
             return Recorder(self._program, tables, self._told, code_of(self._program), self._options, numbers)
         return Teller(self._program, tables, self._told, code_of(self._program), numbers)
-
-    @property
-    def history(self) -> History | None:  # type: ignore[override]
-        return self._machine.history if isinstance(self._machine, Recorder) else None
-
-    @property
-    def explanation(self) -> Explanation | None:  # type: ignore[override]
-        return self._machine.explanation if isinstance(self._machine, ExplainingMachine) else None
 
     def change_at(self, time: int, values: Mapping[str, Any]) -> None:
         self._machine.change_at(time, values)
@@ -73,6 +66,8 @@ class InterpRun(Run):
         return told(self._machine.finish, self._taken)
 
     def _taken(self) -> list[Event]:
+        if isinstance(self._machine, ExplainingMachine):
+            self.explanation = self._machine.explanation
         events = self._told[:]
         self._told.clear()
         return events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from polysome.kinds.found import brought_in, kinds_in
@@ -10,6 +11,7 @@ from polysome.kinds.policy.base import PolicyKind
 POLICIES: dict[str, PolicyKind] = kinds_in(__name__, __path__)
 
 
+@cache
 def brought(module: str) -> dict[str, Any]:
     """What policies, by folder, bring in a module of that name (`found.py`)."""
     return brought_in(__name__, __path__, module)

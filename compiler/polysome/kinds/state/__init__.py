@@ -6,6 +6,7 @@ are those whose folder has a `KIND`.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from polysome.kinds.base import StateKind
@@ -14,6 +15,7 @@ from polysome.kinds.found import brought_in, kinds_in
 STATE_KINDS: dict[str, StateKind] = kinds_in(__name__, __path__)
 
 
+@cache
 def brought(module: str) -> dict[str, Any]:
     """What kinds of state, by folder, bring in a module of that name (`found.py`)."""
     return brought_in(__name__, __path__, module)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 from polysome.analysis.values_text import text
@@ -31,12 +29,6 @@ class Asked:
     seen: dict[Any, Any]
 
 
-@cache
-def _found() -> Mapping[str, Callable[[Asked], Any]]:
-    """By kind of table, what a lookup must find: a row's value, or None."""
-    return brought("lookup")
-
-
 @dataclass(frozen=True)
 class Lookups(Invariant):
     """A lookup in a config table finds the right row, from the moment of a config change on in the new table: in an lpm
@@ -49,7 +41,7 @@ class Lookups(Invariant):
     place: ClassVar[int] = 8
 
     def concerns(self, program: ir.Program) -> bool:
-        return any(isinstance(d.type, t.Table) and d.type.kind in _found() for d in program.config.values())
+        return any(isinstance(d.type, t.Table) and d.type.kind in brought("lookup") for d in program.config.values())
 
     def check(self, record: Record) -> int:
         history = history_of(record)
@@ -60,7 +52,7 @@ class Lookups(Invariant):
             decl = record.program.config[look.config]
             assert isinstance(decl.type, t.Table)
             asked = Asked(record, decl, look, configs.versions[version][look.config], version, seen)
-            expected = _found()[decl.type.kind](asked)
+            expected = brought("lookup")[decl.type.kind](asked)
             if look.result != expected:
                 raise _broken(record, look, decl.type.value, expected)
         return len(history.lookups)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, ClassVar
 
 from polysome.engines.history import Offer
@@ -77,14 +76,10 @@ class ExpectedOf:
     meters: bool = False
 
 
-@cache
-def _expected() -> Mapping[str, ExpectedOf]:
-    return brought("expected")
-
-
 def expected_of(schedule: ir.Schedule) -> ExpectedOf | None:
     """What is expected of the schedule's policy; None if its folder does not say."""
-    return _expected().get(schedule.policy)
+    found: ExpectedOf | None = brought("expected").get(schedule.policy)
+    return found
 
 
 def expected(policy: ExpectedOf, options: Options, offers: Sequence[Offer], end: int) -> Expected:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -58,7 +59,16 @@ def shown(record: Record, decl: ir.KindDecl, key: Any) -> str:
     return text(key, decl.params[0], record.program)
 
 
-def amount(op: Operation) -> int:
-    """What an `add` adds."""
-    n: int = op.args[1] if len(op.args) > 1 else 1
-    return n
+def asked(ops: Sequence[Operation]) -> Iterator[tuple[Operation, Counter[Any]]]:
+    """Whatever a sketch that counts was asked, with the exact counts of its keys by then."""
+    counts: Counter[Any] = Counter()
+    for op in ops:
+        match op.op, op.args:
+            case "add", (key,):
+                counts[key] += 1
+            case "add", (key, n):
+                counts[key] += n
+            case "clear", _:
+                counts.clear()
+            case _:
+                yield op, counts

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from polysome.engines.history import Operation
 from polysome.engines.record import Record
 from polysome.ir import program as ir
-from polysome.testing.builtin.sketches import MILLION, Sketch, amount, broken, shown, too_many
+from polysome.testing.builtin.sketches import MILLION, Sketch, asked, broken, shown, too_many
 
 MOST = 2**64 - 1
 CONFIDENCE = 990_000  # parts per million, if none is given
@@ -25,22 +25,15 @@ class CountMin(Sketch):
     section: ClassVar[int] = 6
 
     def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
-        counts: Counter[Any] = Counter()
-        asked: set[Any] = set()
+        keys: set[Any] = set()
         beyond: set[Any] = set()
         cases = 0
-        for op in ops:
-            match op.op:
-                case "add":
-                    counts[op.args[0]] += amount(op)
-                case "clear":
-                    counts.clear()
-                case "estimate":
-                    cases += 1
-                    asked.add(op.args[0])
-                    if self._is_beyond(record, decl, op, counts):
-                        beyond.add(op.args[0])
-                        self._confidence(record, decl, op, len(beyond), len(asked))
+        for op, counts in asked(ops):
+            cases += 1
+            keys.add(op.args[0])
+            if self._is_beyond(record, decl, op, counts):
+                beyond.add(op.args[0])
+                self._confidence(record, decl, op, len(beyond), len(keys))
         return cases
 
     def _is_beyond(self, record: Record, decl: ir.KindDecl, op: Operation, counts: Counter[Any]) -> bool:
@@ -52,15 +45,15 @@ class CountMin(Sketch):
         over: int = op.result - exact
         return over * MILLION > decl.options["error"] * counts.total()
 
-    def _confidence(self, record: Record, decl: ir.KindDecl, op: Operation, beyond: int, asked: int) -> None:
+    def _confidence(self, record: Record, decl: ir.KindDecl, op: Operation, beyond: int, keys: int) -> None:
         confidence = decl.options.get("confidence", CONFIDENCE)
-        if too_many(beyond, asked, MILLION - confidence):
+        if too_many(beyond, keys, MILLION - confidence):
             raise broken(
                 record,
                 op,
                 f"`{decl.name}` promises its error of {decl.options['error'] / 10**4:g} % for "
                 f"{confidence / 10**4:g} % of all keys",
-                f"of {asked} keys that were asked for, {beyond} are beyond it, the last one "
+                f"of {keys} keys that were asked for, {beyond} are beyond it, the last one "
                 f"{shown(record, decl, op.args[0])}, estimated {op.result}",
             )
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from polysome.engines.history import Operation
 from polysome.engines.record import Record
 from polysome.ir import program as ir
-from polysome.testing.builtin.sketches import MILLION, Sketch, amount, broken, shown
+from polysome.testing.builtin.sketches import MILLION, Sketch, asked, broken, shown
 
 MOST = 2**64 - 1
 
@@ -24,20 +24,13 @@ class TopK(Sketch):
     section: ClassVar[int] = 9
 
     def judged(self, record: Record, decl: ir.KindDecl, ops: list[Operation]) -> int:
-        counts: Counter[Any] = Counter()
         cases = 0
-        for op in ops:
-            match op.op:
-                case "add":
-                    counts[op.args[0]] += amount(op)
-                case "clear":
-                    counts.clear()
-                case "estimate":
-                    cases += 1
-                    self._estimate(record, decl, op, op.args[0], op.result, counts)
-                case "items":
-                    cases += 1
-                    self._list(record, decl, op, counts)
+        for op, counts in asked(ops):
+            cases += 1
+            if op.op == "estimate":
+                self._estimate(record, decl, op, op.args[0], op.result, counts)
+            else:
+                self._list(record, decl, op, counts)
         return cases
 
     def _estimate(

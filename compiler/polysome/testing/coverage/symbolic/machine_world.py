@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 from polysome.interp.machine import Machine
@@ -25,11 +24,6 @@ from polysome.symbolic.values import (
     lift,
     neg,
 )
-
-
-@cache
-def _models() -> Mapping[str, Any]:
-    return brought("model")
 
 
 class MachineWorld:
@@ -62,13 +56,13 @@ class MachineWorld:
         held = self.machine.states.objects[decl.name]
         match decl:
             case ir.MapDecl():
-                return _models()["flow_map"](decl, held, self.limits)
+                return brought("model")["flow_map"](decl, held, self.limits)
             case ir.PoolDecl():
-                return _models()["pool"](decl, held, self.limits, self._ports, self.chosen)
+                return brought("model")["pool"](decl, held, self.limits, self._ports, self.chosen)
             case ir.ArrayDecl():
-                return _models()["array"](decl, held)
+                return brought("model")["array"](decl, held)
             case ir.KindDecl(kind=kind):
-                return _models().get(kind, StateModel)(decl, held)
+                return brought("model").get(kind, StateModel)(decl, held)
             case ir.ScalarDecl():
                 raise AssertionError("scalars are terms themselves")
 
