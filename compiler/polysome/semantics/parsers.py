@@ -45,6 +45,8 @@ class ParserBuilder:
         self.places: dict[_Place, int] = {}
         self.todo: list[_Place] = []
         self.nodes: dict[int, ir.ParseNode] = {}
+        # What patterns match is the same in every node that comes of a state.
+        self.matches: dict[tuple[int, tuple[t.Type, ...]], ir.Match] = {}
 
     def build(self) -> ir.Parser:
         """The parser; `shared.parser` is set to it on the way, so that values can read headers."""
@@ -186,9 +188,10 @@ class ParserBuilder:
                 x = self._select_context(taken)
                 nodes = key.items if isinstance(key, ast.TupleExpr) else (key,)
                 keys = tuple(x.value(n) for n in nodes)
+                types = tuple(k.type for k in keys)
                 found = tuple(
                     ir.ParseCase(
-                        tuple(self._match(x, p, keys) for p in case.patterns), self._target(case.target, taken)
+                        tuple(self._match(x, p, types) for p in case.patterns), self._target(case.target, taken)
                     )
                     for case in cases
                 )
@@ -208,7 +211,14 @@ class ParserBuilder:
             return ACCEPT
         return self._node(_Place(name.text, taken))
 
-    def _match(self, x: Expressions, pattern: ast.Pattern, keys: tuple[ir.Expr, ...]) -> ir.Match:
+    def _match(self, x: Expressions, pattern: ast.Pattern, keys: tuple[t.Type, ...]) -> ir.Match:
+        """What a pattern, one of the tree that the builder holds, matches in keys of these types."""
+        asked = id(pattern), keys
+        if asked not in self.matches:
+            self.matches[asked] = self._new_match(x, pattern, keys)
+        return self.matches[asked]
+
+    def _new_match(self, x: Expressions, pattern: ast.Pattern, keys: tuple[t.Type, ...]) -> ir.Match:
         if isinstance(pattern, ast.AnyPattern):
             return ir.Match((None,) * len(keys))
         parts = pattern.items if isinstance(pattern, ast.TuplePattern) else (pattern,)
@@ -222,7 +232,7 @@ class ParserBuilder:
                 + (f", for example `({', '.join('_' * len(keys))})`." if len(keys) > 1 else "."),
             )
             return ir.Match((None,) * len(keys))
-        return ir.Match(tuple(self._range(x, p, k.type) for p, k in zip(parts, keys, strict=True)))
+        return ir.Match(tuple(self._range(x, p, k) for p, k in zip(parts, keys, strict=True)))
 
     def _range(self, x: Expressions, pattern: ast.Pattern, type: t.Type) -> tuple[int, int] | None:
         if not isinstance(pattern, ast.ValuePattern):
@@ -287,9 +297,11 @@ class ParserBuilder:
                 why="Every sequence of headers is a class of its own; a switch could not hold so many.",
                 mend="Make stacks shallower, or parse less.",
             )
-        ordered = tuple(classes)
-        having = tuple(sum(1 << c for c, path in enumerate(ordered) if i in path) for i in range(len(parser.instances)))
-        parser = replace(parser, classes=ordered, having=having)
+        having = [0] * len(parser.instances)
+        for c, path in enumerate(classes):
+            for instance in path:
+                having[instance] |= 1 << c
+        parser = replace(parser, classes=tuple(classes), having=tuple(having))
         check_reads(parser, arrivals, self.report)
         return parser
 
