@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from polysome.backends.nf_cpp.generate import generate
@@ -57,7 +57,7 @@ def build(program: ir.Program, flags: Sequence[str] = CHECKED) -> Path:
     Programs that differ in room for state only (`engines.shrunk`) have the same library.
     """
     name = identifier(program.name)
-    return built(name, _text(program), _source(name), (*flags, *users_flags()), runtime=HEADERS)
+    return built(name, generate(program, defaults=False), _source(name), (*flags, *users_flags()), runtime=HEADERS)
 
 
 def users_flags() -> tuple[str, ...]:
@@ -67,11 +67,6 @@ def users_flags() -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise BuildError(f"the flags that $CXXFLAGS has, `{text}`, cannot be read: {error}") from error
-
-
-@lru_cache(maxsize=256)
-def _text(program: ir.Program) -> str:
-    return generate(program, defaults=False)
 
 
 def built(

@@ -6,6 +6,8 @@ defaults, so one build serves a test with small state too.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from polysome.analysis.layout import Carry
 from polysome.backends.nf_cpp.carry_code import carry_function, carry_structure
 from polysome.backends.nf_cpp.config_code import configure_function
@@ -44,6 +46,7 @@ def namespace(program: ir.Program) -> str:
     return identifier(program.name)
 
 
+@lru_cache(maxsize=256)
 def generate(program: ir.Program, defaults: bool = True, carry: Carry = "fields") -> str:
     """The header's text. Raises Unsupported for what has no C++ yet.
 

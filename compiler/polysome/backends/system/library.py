@@ -49,6 +49,7 @@ def nothing_reached(design: Design) -> Coverage:
     return Coverage(points, text, (0,) * len(points.outcomes))
 
 
+@lru_cache(maxsize=64)
 def p4_text(design: Design) -> str:
     """The P4 program."""
     architecture = design.site.switch.architecture
