@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +11,7 @@ from polysome.analysis.words import exact_duration
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.value_places import behind
-from polysome.kinds.state import token_bucket
-from polysome.kinds.state.acl import AclRow, Range
+from polysome.kinds.state import TABLE_KINDS, token_bucket
 from polysome.kinds.values import ABSENT, Prefix, Row, Taken
 
 MOST_MEMBERS = 8  # of a list, set or table; more would hide the rest of the line
@@ -154,40 +153,16 @@ def _listed(opening: str, members: list[str], count: int, closing: str) -> str:
 
 
 def _table(value: Any, type: t.Table, program: ir.Program, start: int | None) -> str:
-    """In the form of `config.load` (and of a map in `Tables.current`); other objects by what they are."""
-    rows: list[str] = []
-    members: Iterable[Any] = value.items() if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
-    for row in members:
-        match row:
-            case AclRow(matchers, inner, priority):
-                found = f"{_matchers(matchers, type.key, program)} -> {text(inner, type.value, program, start)}"
-                rows.append(found + (f" (priority {priority})" if priority else ""))
-            case (inner, weight) if type.kind == "maglev":
-                rows.append(text(inner, type.value, program, start) + (f" (weight {weight})" if weight != 1 else ""))
-            case (key, inner):
-                shown = prefix(key) if isinstance(key, Prefix) else text(key, type.key, program, start)
-                rows.append(f"{shown} -> {text(inner, type.value, program, start)}")
-    if not rows and not isinstance(value, (Mapping, tuple)):
+    """In the form of `config.load` (and of a mapping in `Tables.current`); other objects by what they are."""
+    if not isinstance(value, (Mapping, tuple)):
         return f"{type.kind} table"
+
+    def show(part: Any, of: t.Type) -> str:
+        return text(part, of, program, start)
+
+    kind = TABLE_KINDS[type.kind]
+    rows = [kind.text(row, type, show) for row in kind.rows(value)]
     return _listed("{", rows, len(rows), "}")
-
-
-def _matchers(matchers: tuple[Any, ...], key: t.Type, program: ir.Program) -> str:
-    types = tuple(f for _, f in key.fields) if isinstance(key, t.Struct) else ()
-    types = types or (key.items if isinstance(key, t.Tuple) else (key,))
-    return "(" + ", ".join(_matcher(m, f, program) for m, f in zip(matchers, types, strict=True)) + ")"
-
-
-def _matcher(matcher: Any, type: t.Type, program: ir.Program) -> str:
-    match matcher:
-        case None:
-            return "*"
-        case Prefix():
-            return prefix(matcher)
-        case Range(low, high):
-            return f"{text(low, type, program)}-{text(high, type, program)}"
-        case _:
-            return text(matcher, type, program)
 
 
 def _inner(type: t.Type) -> t.Type:

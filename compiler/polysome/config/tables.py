@@ -8,10 +8,9 @@ from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.hashing import encoder, key_of_seed, siphash
-from polysome.kinds.state.acl import Acl
-from polysome.kinds.state.lpm import Lpm
-from polysome.kinds.state.maglev import SIZE, Maglev
+from polysome.kinds.base import TableContext
+from polysome.kinds.hashing import key_of_seed, siphash
+from polysome.kinds.state import TABLE_KINDS
 from polysome.kinds.values import Row
 
 
@@ -21,8 +20,8 @@ class _Change:
 
     name: str
     value: Any  # as it stands in `Tables.current`
-    rows: tuple[Row, ...]  # those of a list, map or maglev table
-    updates: tuple[tuple[Row, Any], ...] = ()  # rows of a map that stay, with their new values
+    rows: tuple[Row, ...]  # those of a list, or of a table whose rows have identities
+    updates: tuple[tuple[Row, Any], ...] = ()  # rows that a key keeps, with their new values
 
 
 class Tables:
@@ -31,15 +30,12 @@ class Tables:
     | type             | given to `replace`, from load_config     | in `current`                         |
     |------------------|------------------------------------------|--------------------------------------|
     | list<T>          | `tuple` of values                        | `tuple` of Row                       |
-    | map<K, V>        | `dict`                                   | `dict` from key to Row               |
     | set<T>           | `frozenset`                              | the same                             |
-    | lpm<K, V>        | `tuple` of (Prefix, value)               | Lpm of values                        |
-    | acl<K, V>        | `tuple` of AclRow                        | Acl of values                        |
-    | maglev<V>        | `tuple` of (value, weight)               | Maglev of Row                        |
+    | a table          | `together` of its kind (`TableKind`)     | what the kind's `make` makes         |
     | others           | as `ir.types` says; lists inside: `tuple`| the same                             |
 
-    `current` is one dict for good, by full names. A value in it does not change, except that a Row of a map gets a new
-    value if its key stays, and that a Row that has gone is `live = False` for good.
+    `current` is one dict for good, by full names. A value in it does not change, except that a Row that a key keeps
+    gets the key's new value, and that a Row that has gone is `live = False` for good.
     """
 
     def __init__(self, program: ir.Program, values: Mapping[str, Any]) -> None:
@@ -73,17 +69,8 @@ class Tables:
             case t.ListOf():
                 rows = self._same_or_new(decl.name, value)
                 return _Change(decl.name, rows, rows)
-            case t.Table("map"):
-                return self._map(decl.name, value)
-            case t.Table("lpm"):
-                return _Change(decl.name, Lpm(value), ())
-            case t.Table("acl"):
-                return _Change(decl.name, Acl(value), ())
-            case t.Table("maglev", _, row_type):
-                rows = self._same_or_new(decl.name, [row for row, _ in value])
-                weighted = [(row, weight) for row, (_, weight) in zip(rows, value, strict=True)]
-                encode, size = encoder(t.Ref(decl.name, row_type)), decl.options.get("size", SIZE)
-                return _Change(decl.name, Maglev(decl.name, weighted, self._hash64, encode, size), rows)
+            case t.Table():
+                return self._table(decl, decl.type, value)
             case _:
                 return _Change(decl.name, value, ())
 
@@ -93,11 +80,22 @@ class Tables:
         rows: dict[Any, Row] = {}
         return tuple(rows.setdefault(value, present.get(value) or Row(value)) for value in values)
 
-    def _map(self, name: str, value: Mapping[Any, Any]) -> _Change:
-        present = self.current.get(name, {})
-        rows = {key: present.get(key) or Row(item) for key, item in value.items()}
-        updates = tuple((row, value[key]) for key, row in rows.items())
-        return _Change(name, rows, tuple(rows.values()), updates)
+    def _table(self, decl: ir.ConfigDecl, type: t.Table, value: Any) -> _Change:
+        kind = TABLE_KINDS[type.kind]
+        given = kind.rows(value)
+        values = [kind.value(row) for row in given]
+        rows: tuple[Row, ...] = ()
+        updates: tuple[tuple[Row, Any], ...] = ()
+        if kind.identity == "value":
+            rows = self._same_or_new(decl.name, values)
+        elif kind.identity == "key":
+            present = self.current.get(decl.name, {})
+            rows = tuple(present.get(key) or Row(item) for key, item in given)
+            updates = tuple(zip(rows, values, strict=True))
+        if kind.identity is not None:
+            given = [kind.with_value(old, row) for old, row in zip(given, rows, strict=True)]
+        made = kind.make(given, TableContext(decl.name, type, decl.options, self._hash64))
+        return _Change(decl.name, made, rows, updates)
 
     def _hash64(self, data: bytes) -> int:
         return siphash(self._key, data)

@@ -50,7 +50,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A look into the `config` table of this name (lpm, acl or maglev), with what the table was asked and answered."""
+    """A look into the `config` table of this name (no mapping), with what the table was asked and answered."""
 
     stamp: int
     time: int

@@ -214,7 +214,7 @@ class ExpressionCode:
         return f"({sides[0]} {e.op} {sides[1]})"
 
     def _index_function(self, table: ir.Expr) -> str:
-        return "maglev_row" if isinstance(table.type, t.Table) else "list_row"
+        return "hashed_row" if isinstance(table.type, t.Table) else "list_row"
 
     def _bucket(self, e: ir.BucketOp) -> str:
         place = e.place

@@ -9,7 +9,8 @@ from polysome.interp.expression_code import ExpressionCode
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import zero
-from polysome.ir.value_places import members, owns
+from polysome.ir.value_places import owns
+from polysome.kinds.state import TABLE_KINDS
 
 INDENT = "    "
 
@@ -123,14 +124,8 @@ class StatementCode(ExpressionCode):
     def _table_get(self, s: ir.Lookup, key: str) -> str:
         type = self.program.config[s.source].type
         assert isinstance(type, t.Table) and s.key is not None
-        if type.kind == "lpm":
-            return f"CFG[{s.source!r}].get({key}, {t.width(s.key.type)})"
-        if type.kind == "acl":
-            inside = members(s.key.type)
-            widths = tuple(t.width(part) for part in inside or (s.key.type,))
-            parts = key if inside else f"({key},)"
-            return f"CFG[{s.source!r}].get({parts}, {widths!r})"
-        return f"CFG[{s.source!r}].get({key})"
+        asked = "".join(f", {more!r}" for more in TABLE_KINDS[type.kind].asked(s.key.type))
+        return f"CFG[{s.source!r}].get({key}{asked})"
 
     def _map_put(self, s: ir.MapPut) -> None:
         decl = self.program.state[s.state]

@@ -62,7 +62,7 @@ def list_row(rows: tuple[Any, ...], index: int, place: str) -> Any:
     return rows[index]
 
 
-def maglev_row(table: Any, hashed: int, place: str) -> Any:
+def hashed_row(table: Any, hashed: int, place: str) -> Any:
     try:
         return table.lookup(hashed)
     except Trap as trap:

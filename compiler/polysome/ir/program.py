@@ -187,7 +187,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ConfigDecl:
-    """`default` None for a scalar means it must be given. `options`: size of a maglev table."""
+    """`default` None for a scalar means it must be given. `options`: those of its kind of table."""
 
     name: str
     type: t.Type

@@ -137,15 +137,19 @@ class SetOf(Type):
 
 @dataclass(frozen=True)
 class Table(Type):
-    """A config table with a lookup: `kind` is map, lpm, acl or maglev (key is u64 there)."""
+    """A config table with a lookup, of a kind of `kinds.state.TABLE_KINDS`.
+
+    `hashed`: it has a row for every hash, so the key is a u64, of which the language says nothing.
+    """
 
     kind: str
     key: Type
     value: Type
+    hashed: bool = False
 
     def __str__(self) -> str:
-        if self.kind == "maglev":
-            return f"maglev<{self.value}>"
+        if self.hashed:
+            return f"{self.kind}<{self.value}>"
         return f"{self.kind}<{self.key}, {self.value}>"
 
 

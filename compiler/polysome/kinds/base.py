@@ -1,18 +1,20 @@
 """How a kind of state or a schedule policy presents itself to the compiler.
 
-A kind of state is one folder: in its `__init__.py` a `StateKind` (what the checker needs: parameters, options, methods,
-memory, and how it is in C++) and the class that defines its meaning (what the interpreter runs); a policy the same with
-a `PolicyKind`. What else there may be in the folder: `found.py`. Type terms in signatures are strings: "K", "V" (the
-kind's parameters), "u64", "bool", "bytes", "duration", "count" (an integer constant known when the NF is instantiated),
-"percent" (an int, parts per million).
+A kind of state is one folder: in its `__init__.py` a `StateKind` (what the checker needs: parameters, options,
+methods, memory, and how it is in C++) and the class that defines its meaning (what the interpreter runs); a config
+table has a `TableKind` there, a policy a `PolicyKind`. What else there may be in the folder: `found.py`. Type terms
+in signatures are strings: "K", "V" (the kind's parameters), "u64", "bool", "bytes", "duration", "count" (an integer
+constant known when the NF is instantiated), "percent" (an int, parts per million).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from polysome.ir import types
 
 
 class Trap(Exception):
@@ -104,3 +106,70 @@ class Context:
     now: Callable[[], int]
     encode: Callable[[Any], bytes]
     hash64: Callable[[bytes], int]
+
+
+@dataclass(frozen=True)
+class TableContext:
+    """What a config table is made for: its full name, its type, its options as given, and SipHash by `param seed`."""
+
+    name: str
+    type: types.Table
+    options: Mapping[str, int]
+    hash64: Callable[[bytes], int]
+
+
+Show = Callable[[Any, types.Type], str]  # a value as people read it
+
+
+def _pair(row: tuple[Any, Any], type: types.Table, show: Show) -> str:
+    return f"{show(row[0], type.key)} -> {show(row[1], type.value)}"
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """A kind of config table: rows that an operator gives (LANGUAGE.md, section 8), of which a lookup finds one.
+
+    `params`: ("K", "V"), then `let v = t[key] else …;` finds a row or none; or ("V",), then `t[hash]` has one for every
+    u64 unless the table is empty. `section`: where the manual has it, which is the order of kinds in texts.
+
+    A row is an immutable value of the kind's own making, (key, value) if it says nothing else: `value(row)` is its
+    value, `with_value(row, v)` the same row with another. A table in the form of files (`config.load`) is
+    `together(rows)`: a tuple of the rows that `distinct` leaves, which drops those that cannot stand beside others.
+
+    `identity`: what a row keeps its identity by over a change (L8.4), so that a lookup finds a `Row` and `ref t` names
+    it: equal values, as in a list, or "key": then the table is a mapping from keys to rows, in both of its forms, and
+    has `k in t` and `for k, v in t`. None: a lookup finds a plain value.
+
+    `make(rows, ctx)` is what the interpreter reads; with `identity`, `Row`s stand for the rows' values. ValueError if
+    the rows make no table. It has `get(key, *asked(type))`, for keys of that type: the value, None if no row is found;
+    with ("V",) instead `lookup(hash)`, which raises Trap if there is none.
+
+    `keys(type)`: may K be this, which `keys_are` says in words. `text(row, type, show)`: a row as people read it.
+    """
+
+    name: str
+    section: int
+    params: tuple[str, ...]
+    make: Callable[[Sequence[Any], TableContext], Any]
+    options: tuple[Option, ...] = ()
+    identity: Literal["value", "key"] | None = None
+    value: Callable[[Any], Any] = lambda row: row[1]
+    with_value: Callable[[Any, Any], Any] = lambda row, value: (row[0], value)
+    distinct: Callable[[Iterable[Any]], Iterable[Any]] = lambda rows: rows
+    asked: Callable[[types.Type], tuple[Any, ...]] = lambda key: ()
+    keys: Callable[[types.Type], bool] = lambda key: True
+    keys_are: str = ""
+    text: Callable[[Any, types.Table, Show], str] = _pair
+
+    def type_of(self, args: Sequence[types.Type]) -> types.Table:
+        """The type that the language writes with these arguments, as many as `params`."""
+        hashed = "K" not in self.params
+        return types.Table(self.name, types.U64 if hashed else args[0], args[-1], hashed)
+
+    def rows(self, table: Any) -> list[Any]:
+        """The rows of a table in the form of files, in their order."""
+        return list(table.items() if self.identity == "key" else table)
+
+    def together(self, rows: Iterable[Any]) -> Any:
+        """A table in the form of files."""
+        return dict(rows) if self.identity == "key" else tuple(self.distinct(rows))

@@ -17,14 +17,16 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, TypeVar
+
+Kind = TypeVar("Kind")
 
 
-def kinds_in(package: str, path: Iterable[str]) -> dict[str, Any]:
-    """The `KIND`s of a package's modules by name, in the order of the files' names."""
+def kinds_in(package: str, path: Iterable[str], of: type[Kind]) -> dict[str, Kind]:
+    """The `KIND`s of that class that a package's modules have, by name, in the order of the files' names."""
     modules = (import_module(f"{package}.{found.name}") for found in iter_modules(path))
-    kinds = [module.KIND for module in modules if hasattr(module, "KIND")]
-    return {kind.name: kind for kind in kinds}
+    kinds = (getattr(module, "KIND", None) for module in modules)
+    return {kind.name: kind for kind in kinds if isinstance(kind, of)}  # type: ignore[attr-defined]
 
 
 def brought_in(package: str, path: Iterable[str], module: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state import STATE_KINDS
+from polysome.kinds.state import STATE_KINDS, is_mapping
 from polysome.semantics import state_access
 from polysome.semantics.context import Context
 from polysome.semantics.typed import without_width
@@ -35,7 +35,7 @@ def iterated(x: Context, node: ast.For) -> tuple[str | None, ir.Expr | None, tup
             types = (row,)
         elif isinstance(table.type, t.SetOf):
             types = (table.type.item,)
-        elif isinstance(table.type, t.Table) and table.type.kind == "map" and isinstance(table, ir.Config):
+        elif is_mapping(table.type) and isinstance(table, ir.Config):
             types = (table.type.key, t.Ref(table.name, table.type.value))
     if len(types) != len(node.names):
         if table is None or table.type != t.WRONG:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.state import is_mapping
 from polysome.semantics import hints, state_access
 from polysome.semantics.allowed import may
 from polysome.semantics.context import Context
@@ -339,7 +340,7 @@ def index(x: Context, node: ast.Index | ast.Range) -> ir.Expr:
     if isinstance(base.type, t.ListOf):
         row = t.Ref(base.name, base.type.item) if isinstance(base, ir.Config) else base.type.item
         return ir.ListIndex(node.span, row, base, x.integer(node.index))
-    if isinstance(base.type, t.Table) and base.type.kind == "maglev":
+    if isinstance(base.type, t.Table) and base.type.hashed:
         assert isinstance(base, ir.Config)
         return ir.ListIndex(node.span, t.Ref(base.name, base.type.value), base, x.expr(node.index, t.U64))
     if isinstance(base.type, t.Table):
@@ -382,7 +383,7 @@ def contains(x: Context, node: ast.Binary) -> ir.Expr | None:
     if found is not None:
         return found
     decl = x.scope.config.get(node.right.text) if isinstance(node.right, ast.Name) else None
-    if decl is None or not isinstance(decl.type, t.Table) or decl.type.kind != "map":
+    if decl is None or not is_mapping(decl.type):
         return None
     key = x.expr(node.left, decl.type.key)
     return ir.InSet(node.span, t.BOOL, key, ir.Config(node.right.span, decl.type, decl.name))

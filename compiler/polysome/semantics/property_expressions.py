@@ -5,6 +5,7 @@ from __future__ import annotations
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
+from polysome.kinds.state import is_mapping
 from polysome.semantics import (
     names,
     property_builtins,
@@ -126,7 +127,7 @@ def _item(type: t.Type) -> t.Type | None:
     match type:
         case t.ListOf(item) | t.SetOf(item):
             return item
-        case t.Table(kind="map"):
+        case t.Table() if is_mapping(type):
             return t.Entry(type.key, type.value)
         case _:
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.kinds.state import STATE_KINDS
+from polysome.kinds.state import STATE_KINDS, is_mapping
 from polysome.semantics import names, state_access
 from polysome.semantics.header_names import flatten
 from polysome.semantics.property_context import PropertyContext
@@ -150,7 +150,7 @@ def _config_index(x: PropertyContext, node: ast.Index, moment: Moment | None) ->
         return ir.ListIndex(node.span, type.item, base, x.integer(node.index))
     if not isinstance(type, t.Table):
         return None
-    if type.kind == "maglev":
+    if type.hashed:
         return ir.ListIndex(node.span, type.value, base, x.expr(node.index, t.U64))
     config = base.read if isinstance(base, pr.Snapshot) else base
     assert isinstance(config, ir.Config)
@@ -182,11 +182,7 @@ def contains(x: PropertyContext, node: ast.Binary) -> ir.Expr | None:
     if isinstance(state, ir.KindDecl) and (element := STATE_KINDS[state.kind].element) is not None:
         key = x.expr(node.left, state_access.term(element, state))
         return moment.read(ir.Contains(node.span, t.BOOL, state.name, key, None))
-    if (
-        name in moment.scope.config
-        and isinstance(type := moment.scope.config[name].type, t.Table)
-        and type.kind == "map"
-    ):
+    if name in moment.scope.config and is_mapping(type := moment.scope.config[name].type):
         return ir.InSet(node.span, t.BOOL, x.expr(node.left, type.key), x.expr(node.right))
     return None
 

@@ -9,7 +9,7 @@ from typing import Any
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import NotConstant, Undefined, fold, zero
-from polysome.kinds.state import STATE_KINDS
+from polysome.kinds.state import STATE_KINDS, TABLE_KINDS
 from polysome.semantics.clauses import Clauses
 from polysome.semantics.context import Shared
 from polysome.semantics.expressions import Expressions
@@ -41,10 +41,11 @@ class StateBuilder:
             default = self.x.constant(decl.default, type)
         elif isinstance(type, (t.ListOf, t.SetOf, t.Table)):
             default = ()
-        clauses = Clauses(self.x, decl.clauses, ["size"], f"config `{decl.name.text}`", decl.name.span)
-        size = clauses.constant("size", "count")
-        options = {"size": size} if size is not None else {}
-        return ir.ConfigDecl(self.scope.prefix + decl.name.text, type, default, decl.span, options)
+        own = TABLE_KINDS[type.kind].options if isinstance(type, t.Table) else ()
+        clauses = Clauses(
+            self.x, decl.clauses, [option.name for option in own], f"config `{decl.name.text}`", decl.name.span
+        )
+        return ir.ConfigDecl(self.scope.prefix + decl.name.text, type, default, decl.span, clauses.options(own))
 
     # ------------------------------------------------------------ state
 

@@ -10,7 +10,7 @@ from polysome.ir import types as t
 from polysome.ir.classes import split
 from polysome.ir.reads import children
 from polysome.kinds.base import Method
-from polysome.kinds.state import STATE_KINDS
+from polysome.kinds.state import STATE_KINDS, TABLE_KINDS
 from polysome.semantics import hints
 from polysome.semantics.allowed import may, may_use_state, may_write
 from polysome.semantics.arguments import arity, values_alone
@@ -183,10 +183,10 @@ def _table(x: Context, node: ast.Index) -> LookupTarget | None:
     if not isinstance(base, ast.Name) or any(base.text in scope for scope in x.locals):
         return None
     decl = x.scope.config.get(base.text)
-    if decl is None or not isinstance(decl.type, t.Table) or decl.type.kind == "maglev":
+    if decl is None or not isinstance(decl.type, t.Table) or decl.type.hashed:
         return None
     key = x.expr(node.index, decl.type.key)
-    row = t.Ref(decl.name, decl.type.value) if decl.type.kind == "map" else decl.type.value
+    row = t.Ref(decl.name, decl.type.value) if TABLE_KINDS[decl.type.kind].identity else decl.type.value
     return LookupTarget("table", decl.name, key, row)
 
 

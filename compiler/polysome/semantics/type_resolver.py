@@ -7,7 +7,7 @@ from typing import Any
 
 from polysome.ir import types as t
 from polysome.ir.value_places import members
-from polysome.kinds.state import STATE_KINDS
+from polysome.kinds.state import STATE_KINDS, TABLE_KINDS
 from polysome.semantics import hints
 from polysome.semantics.scope import NfScope, duplicate
 from polysome.syntax import ast
@@ -32,7 +32,7 @@ _SIMPLE: dict[str, t.Type] = {
     "packetrate": t.PACKETRATE,
     "End": t.END,
 }
-_GENERIC = {"list": 1, "set": 1, "map": 2, "lpm": 2, "acl": 2, "maglev": 1}
+_GENERIC = {"list": 1, "set": 1} | {name: len(kind.params) for name, kind in TABLE_KINDS.items()}
 
 
 def state_only() -> tuple[str, ...]:
@@ -139,10 +139,8 @@ class TypeResolver:
                 return t.ListOf(args[0])
             case "set":
                 return t.SetOf(args[0])
-            case "maglev":
-                return t.Table("maglev", t.U64, args[0])
             case kind:
-                return t.Table(kind, args[0], args[1])
+                return TABLE_KINDS[kind].type_of(args)
 
     def named(self, name: str) -> t.Type:
         """A struct or enum of the scope."""

@@ -10,6 +10,7 @@ from polysome.backends.nf_cpp.state_code import varies
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.expression_text import ExpressionText
+from polysome.kinds.state import TABLE_KINDS
 
 FORMAT = 1  # of what the `carry` functions of runtime/ write
 
@@ -54,7 +55,7 @@ def _tables(program: ir.Program) -> list[str]:
 
 
 def _has_rows(type: t.Type) -> bool:
-    return isinstance(type, t.ListOf) or (isinstance(type, t.Table) and type.kind in ("map", "maglev"))
+    return isinstance(type, t.ListOf) or (isinstance(type, t.Table) and TABLE_KINDS[type.kind].identity is not None)
 
 
 def state_layout(program: ir.Program, with_sizes: bool = True) -> str:

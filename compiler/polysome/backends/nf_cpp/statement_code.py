@@ -17,6 +17,7 @@ from polysome.backends.nf_cpp.types_code import Unsupported, cpp, members
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
+from polysome.kinds.state import TABLE_KINDS
 
 INDENT = "    "
 
@@ -238,7 +239,7 @@ class Statements(Expressions):
         if s.kind == "table":
             table = self.program.config[s.source].type
             assert isinstance(table, t.Table)
-            return t.Ref(s.source, table.value) if table.kind == "map" else table.value
+            return t.Ref(s.source, table.value) if TABLE_KINDS[table.kind].identity else table.value
         decl = self.program.state[s.source]
         if isinstance(decl, ir.PoolDecl):
             return t.FromPool(s.source, decl.item)

@@ -14,7 +14,7 @@ from polysome.ir import types as t
 from polysome.ir.walk import walk
 from polysome.kinds.base import Trap
 from polysome.kinds.policy.base import Item, Policy
-from polysome.kinds.state import STATE_KINDS
+from polysome.kinds.state import STATE_KINDS, is_mapping
 from polysome.kinds.state.array import Array
 from polysome.kinds.state.flow_map import Entry, FlowMap
 from polysome.kinds.state.pool import Pool
@@ -287,14 +287,17 @@ class RecordedTable:
 
 
 class RecordedConfig:
-    """The config as generated code reads it: `current`, with tables that record what is asked of them."""
+    """The config as generated code reads it: `current`, with tables that record what is asked of them.
+
+    Mappings do not: they are read in other ways too.
+    """
 
     def __init__(self, program: ir.Program, current: Mapping[str, Any], journal: Journal) -> None:
         self._current, self._journal = current, journal
         self._watched = {
             name
             for name, decl in program.config.items()
-            if isinstance(decl.type, t.Table) and decl.type.kind in ("lpm", "acl", "maglev")
+            if isinstance(decl.type, t.Table) and not is_mapping(decl.type)
         }
 
     def __getitem__(self, name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from polysome.kinds.found import brought_in, kinds_in
 from polysome.kinds.policy.base import PolicyKind
 
-POLICIES: dict[str, PolicyKind] = kinds_in(__name__, __path__)
+POLICIES: dict[str, PolicyKind] = kinds_in(__name__, __path__, PolicyKind)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from polysome.ir import types as t
@@ -34,34 +34,30 @@ class Reference:
         self.keys = [k for k, v in rows.items() if v == value] if isinstance(rows, Mapping) else [value]
         self.at = since
         self.now: Found = (True, value) if len(self.keys) == 1 else (None, value)
-        if (not isinstance(rows, Mapping) and not self._count(rows)) or not self.keys:
+        if (not isinstance(rows, Mapping) and not self._count(since)) or not self.keys:
             self.now = (False, value)
 
     def at_version(self, version: int) -> Found:
         """As of a version, not before any that was asked for."""
         while self.at < version:
             before, after = (self.configs.versions[v][self.table] for v in (self.at, self.at + 1))
-            self.at += 1
             if self.now[0] and after is not before:
-                self.now = self._next(before, after)
+                self.now = self._next(after)
+            self.at += 1
         return self.now
 
-    def _next(self, before: Any, after: Any) -> Found:
+    def _next(self, after: Any) -> Found:
+        """In the version after `at`, which has these rows."""
         key = self.keys[0]
         if isinstance(after, Mapping):
             return (True, after[key]) if key in after else (False, self.now[1])
-        had, has = self._count(before), self._count(after)
+        had, has = self._count(self.at), self._count(self.at + 1)
         if has >= had:
             return True, key
         return (False if has == 0 else None), key  # of several that are equal some went
 
-    def _count(self, rows: Sequence[Any]) -> int:
-        values = [row[0] for row in rows] if self._weighted else list(rows)
-        return values.count(self.keys[0])
-
-    @property
-    def _weighted(self) -> bool:
-        return self.table in self.configs.weighted
+    def _count(self, version: int) -> int:
+        return self.configs.values(version, self.table).count(self.keys[0])
 
 
 def with_member(value: Any, path: Path, new: Any) -> Any:

@@ -16,7 +16,7 @@ from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
 from polysome.ir.operators import reduced_text
-from polysome.ir.value_places import members
+from polysome.kinds.state import TABLE_KINDS
 from polysome.testing.judge import conditions
 from polysome.testing.judge.functions import Functions
 from polysome.testing.judge.loops import Loops
@@ -226,17 +226,8 @@ class PropertyCode(Functions):
         type = self.program.config[e.source].type
         assert isinstance(type, t.Table)
         table = f"{config}[{e.source!r}]"
-        match type.kind, e.key.type:
-            case "lpm", key_type:
-                return self.strict([e.key], lambda k: f"{table}.get({k}, {t.width(key_type)})", maybe=True)
-            case "acl", key_type:
-                inside = members(key_type)
-                widths = tuple(t.width(part) for part in inside or (key_type,))
-                return self.strict(
-                    [e.key], lambda k: f"{table}.get({k if inside else f'({k},)'}, {widths!r})", maybe=True
-                )
-            case _:
-                return self.strict([e.key], lambda k: f"{table}.get({k})", maybe=True)
+        asked = "".join(f", {more!r}" for more in TABLE_KINDS[type.kind].asked(e.key.type))
+        return self.strict([e.key], lambda k: f"{table}.get({k}{asked})", maybe=True)
 
 
 def _kind(packet: ir.Expr) -> str:

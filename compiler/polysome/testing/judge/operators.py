@@ -121,7 +121,7 @@ class Operators:
             case ir.InSet(item=x, set=s):
                 return Code(self.defined([self.value(x), self.value(s)], lambda a, b: f"({a} in {b})", "False"), False)
             case ir.ListIndex(table=table, index=i):
-                function = "maglev" if isinstance(table.type, t.Table) else "row"
+                function = "hashed_row" if isinstance(table.type, t.Table) else "row"
                 return self.strict([table, i], lambda a, b: f"{function}({a}, {b})", maybe=True)
             case ir.Length(table=table):
                 return self.strict([table], lambda a: operators.reduced_text(f"len({a})", e.type))

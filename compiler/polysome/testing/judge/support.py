@@ -180,8 +180,8 @@ def row(table: Any, index: int) -> Any:
     return table[index] if index < len(table) else None
 
 
-def maglev(table: Any, hashed: int) -> Any:
-    """The value of a maglev table for a hash; undefined if it is empty."""
+def hashed_row(table: Any, hashed: int) -> Any:
+    """The value that a table has for a hash; undefined if it is empty."""
     found = attempt(table.lookup, hashed)
     return None if found is None else found.value
 
@@ -209,7 +209,7 @@ NAMES: dict[str, Any] = {
     "attempt": attempt,
     "ratio": ratio,
     "row": row,
-    "maglev": maglev,
+    "hashed_row": hashed_row,
     "aggregate": aggregate,
     "compress": compress,
     "bisect_left": bisect_left,

@@ -10,6 +10,7 @@ from typing import Any
 from polysome.analysis.relevance import packet_reads
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.state import is_mapping
 from polysome.kinds.values import Prefix
 from polysome.testing.traffic import tables, values
 from polysome.testing.traffic.choices import Choices
@@ -162,10 +163,10 @@ class World:
     def _linked(self, link: ConfigLink, field: Drawn, port: int) -> list[int]:
         """What a config item holds that a field can be; of a table by ports, the row of this port."""
         type, value = self.program.config[link.name].type, self.config[link.name]
-        if isinstance(type, t.Table) and type.kind == "map" and isinstance(type.key, t.Port) and port in value:
+        if is_mapping(type) and isinstance(type.key, t.Port) and port in value:
             value = {port: value[port]}
         pairs = values.leaves(type, value)
-        if link.keys and isinstance(type, t.Table) and type.kind != "maglev":
+        if link.keys and isinstance(type, t.Table) and not type.hashed:
             pairs = values.keys(type, value, link.part)
         found: list[int] = []
         for of, one in pairs:

@@ -8,14 +8,15 @@ from typing import Any
 from polysome.kinds.state.acl import AclRow, Matcher, Range
 from polysome.kinds.state.lpm.lookup import longest_prefix
 from polysome.kinds.values import Prefix
-from polysome.testing.builtin.lookups import Asked
+from polysome.testing.builtin.lookups import Asked, Definition
 
 
-def first_match(rows: Sequence[AclRow], key: Sequence[int], widths: Sequence[int]) -> Any:
-    """S11.1, S11.2."""
+def first_match(rows: Sequence[AclRow], key: Any, widths: Sequence[int]) -> Any:
+    """S11.1, S11.2. A key of one component is that."""
+    parts = key if type(key) is tuple else (key,)
     best: AclRow | None = None
     for row in rows:
-        if (best is None or row.priority > best.priority) and all(map(_matches, row.matchers, key, widths)):
+        if (best is None or row.priority > best.priority) and all(map(_matches, row.matchers, parts, widths)):
             best = row
     return None if best is None else best.value
 
@@ -34,4 +35,4 @@ def found(asked: Asked) -> Any:
     return first_match(asked.rows, *asked.look.args)
 
 
-LOOKUP = found
+LOOKUP = Definition(found, "in an acl the first row that matches by priority and then by order")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from polysome.ir import types as t
+from polysome.kinds.base import Show, TableKind
 from polysome.kinds.values import Prefix
 
 
@@ -30,3 +32,25 @@ class Lpm:
                 if address >> shift << shift in prefixes:
                     return prefixes[address >> shift << shift]
         return None
+
+
+def _distinct(rows: Iterable[tuple[Prefix, Any]]) -> Iterable[tuple[Prefix, Any]]:
+    """Of rows with the same prefix the last one's value, in the first one's place."""
+    return {prefix: (prefix, value) for prefix, value in rows}.values()
+
+
+def _text(row: tuple[Prefix, Any], type: t.Table, show: Show) -> str:
+    return f"{show(row[0], t.PREFIX)} -> {show(row[1], type.value)}"
+
+
+KIND = TableKind(
+    name="lpm",
+    section=10,
+    params=("K", "V"),
+    make=lambda rows, ctx: Lpm(rows),
+    distinct=_distinct,
+    asked=lambda key: (t.width(key),),
+    keys=lambda key: key in (t.IPV4, t.IPV6, t.PREFIX),
+    keys_are="the types ipv4, ipv6 or prefix",
+    text=_text,
+)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from polysome.kinds.values import Prefix
-from polysome.testing.builtin.lookups import Asked
+from polysome.testing.builtin.lookups import Asked, Definition
 
 
 def longest_prefix(rows: Sequence[tuple[Prefix, Any]], address: int, bits: int) -> Any:
@@ -24,4 +24,4 @@ def found(asked: Asked) -> Any:
     return longest_prefix(asked.rows, *asked.look.args)
 
 
-LOOKUP = found
+LOOKUP = Definition(found, "in an lpm the longest prefix that contains the address")

@@ -6,12 +6,14 @@ per round, as in Katran.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from math import isqrt
 from typing import Any
 
-from polysome.kinds.base import Trap
+from polysome.ir import types as t
+from polysome.kinds.base import Option, Show, TableContext, TableKind, Trap
+from polysome.kinds.hashing import encoder
 
 SIZE = 65537
 
@@ -72,3 +74,31 @@ def _permutation(hashed: int, size: int) -> Iterator[int]:
 
 def _is_prime(n: int) -> bool:
     return n > 1 and all(n % divisor for divisor in range(2, isqrt(n) + 1))
+
+
+def places(options: Mapping[str, int]) -> int:
+    """How many places a table with these options has."""
+    return options.get("size", SIZE)
+
+
+def _make(rows: Sequence[tuple[Any, int]], ctx: TableContext) -> Maglev:
+    encode = encoder(t.Ref(ctx.name, ctx.type.value))
+    return Maglev(ctx.name, rows, ctx.hash64, encode, places(ctx.options))
+
+
+def _text(row: tuple[Any, int], type: t.Table, show: Show) -> str:
+    value, weight = row
+    return show(value, type.value) + (f" (weight {weight})" if weight != 1 else "")
+
+
+KIND = TableKind(
+    name="maglev",
+    section=12,
+    params=("V",),
+    make=_make,
+    options=(Option("size", "count"),),
+    identity="value",
+    value=lambda row: row[0],
+    with_value=lambda row, value: (value, row[1]),
+    text=_text,
+)

@@ -8,7 +8,7 @@ from typing import Any
 from polysome.ir import types as t
 from polysome.kinds.hashing import encoder, key_of_seed, siphash
 from polysome.testing.builtin.base import draw
-from polysome.testing.builtin.lookups import NAME, Asked
+from polysome.testing.builtin.lookups import NAME, Asked, Definition
 
 PLACES = 65537  # if the spec does not say
 FEW_PLACES = 4096  # so many are filled for every trace, more for one in SELDOM
@@ -48,4 +48,9 @@ def filled(hashes: tuple[int, ...], weights: tuple[int, ...], size: int) -> list
     return [places[i] for i in range(size)]
 
 
-LOOKUP = found
+LOOKUP = Definition(
+    found,
+    "in a maglev the row of the hash's place",
+    "All places of a large maglev table are filled anew for one trace in 16; for the others only that its row is "
+    "there, with a weight, and the same for the same place.",
+)

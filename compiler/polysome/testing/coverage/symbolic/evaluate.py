@@ -141,7 +141,7 @@ class Evaluator(Expressions):
             self.trap(self.unknown(t.BOOL))
             return self.unknown(e.type)
         size = index.size()
-        if hashed:  # a row of a maglev table: any
+        if hashed:  # any row
             index = self.unknown(t.Bits(size))
             self.world.limits.append(disj(smt.ULT(index, rows.count(size)), rows.count(size) == 0))
         self.trap(neg(disj(*(conj(there, index == n) for n, (there, _, _) in enumerate(rows.rows)))))

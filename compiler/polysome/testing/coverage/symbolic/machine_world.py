@@ -8,7 +8,7 @@ from typing import Any
 from polysome.interp.machine import Machine
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state import brought
+from polysome.kinds.state import TABLE_KINDS, brought
 from polysome.symbolic.state import Item, StateModel
 from polysome.symbolic.tables import chosen, table_model
 from polysome.symbolic.values import (
@@ -91,7 +91,7 @@ class MachineWorld:
             value = item if value is None else choose(hit, item, value)
         if value is None:
             value = anything(type.value, self.limits, self._ports)
-        return found, Boxed(value) if type.kind == "map" else value
+        return found, Boxed(value) if TABLE_KINDS[type.kind].identity else value
 
     # ------------------------------------------------------------ state
 

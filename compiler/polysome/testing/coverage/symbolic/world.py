@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.state import TABLE_KINDS
 from polysome.symbolic.values import FALSE, Term, anything
 
 
@@ -83,7 +84,7 @@ class FreeWorld:
     def row(self, name: str, key: Any) -> tuple[Term, Any]:
         type = self._program.config[name].type
         assert isinstance(type, t.Table)
-        return anything(t.BOOL), self._any(t.Ref(name, type.value) if type.kind == "map" else type.value)
+        return anything(t.BOOL), self._any(t.Ref(name, type.value) if TABLE_KINDS[type.kind].identity else type.value)
 
     def get(self, state: str, key: Any) -> tuple[Term, Any]:
         decl = self._map(state)
