@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import polysome.config
+from polysome import config
+from polysome.kinds import state
 from polysome.config.events import load_events
 from polysome.config.load import load_config
 from polysome.semantics.check import check
@@ -45,6 +46,6 @@ def test_case(case: str, monkeypatch: pytest.MonkeyPatch, golden: Callable[[Path
 
 
 def test_every_code_has_a_case() -> None:
-    sources = Path(polysome.config.__file__).parent.glob("*.py")
+    sources = [*Path(config.__file__).parent.glob("*.py"), *Path(state.__file__).parent.glob("*/rows.py")]
     codes = {code for source in sources for code in re.findall(r'"(E1\d{3})"', source.read_text(encoding="utf-8"))}
     assert codes and codes == {case.split("_")[0] for case in CASES}

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from polysome.config.convert import Converter
 from polysome.config.items import Item, Rejected, Style
-from polysome.config.rows import Table
+from polysome.config.rows import read_item
 from polysome.ir import program as ir
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.spans import Span
@@ -41,7 +42,7 @@ class Assignments:
             return
         self.given[decl.name] = place
         with suppress(Rejected):
-            self.values[decl.name] = Table(self.program, decl, style, self.report).read(item)
+            self.values[decl.name] = read_item(Converter(self.program, decl, style, self.report), item)
 
     def put(self, others: Assignments) -> None:
         """What others were given, instead of one's own."""

@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 
 from polysome.config import shapes
 from polysome.config.items import Item, Rejected, Style, collect, describe
-from polysome.config.scalars import Wrong, WrongShape, scalar
+from polysome.config.scalars import Wrong, WrongShape, prefix, scalar
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.values import Prefix
 from polysome.syntax.diagnostics import Report, did_you_mean
 from polysome.syntax.spans import Span
 
@@ -143,6 +144,16 @@ class Converter:
                 why="A set has each value once." if what == "value" else "It would not be clear which of them counts.",
                 mend="Remove one of the rows.",
             )
+
+    def prefix(self, item: Item, type: t.Type) -> Prefix:
+        """A key's prefix, of the family of addresses of `type`."""
+        if not isinstance(item.value, str):
+            self.wrong_shape(item, self.decl.type, "a prefix in quotes")
+        try:
+            return prefix(item.value, type.width if isinstance(type, t.Address) else None)
+        except Wrong as wrong:
+            mend = wrong.mend or f"Write for example {self.example(self.decl.type)}"
+            self.reject(wrong.code, wrong.message, item.span, wrong.why, mend)
 
     # ------------------------------------------------------------ messages
 

@@ -10,10 +10,12 @@ from polysome.config.assign import Assignments, unknown_name_hint
 from polysome.config.csv_text import read_csv
 from polysome.config.declarations import check_declarations
 from polysome.config.items import ConfigFileError, Item, Rejected, read_source
+from polysome.config.rows import rows_of
 from polysome.config.shapes import item_sample
 from polysome.config.toml_text import read_toml
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.state import TABLE_KINDS
 from polysome.syntax.diagnostics import Report
 
 _NAMED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)=(.*)", re.DOTALL)
@@ -102,7 +104,7 @@ def _single(decl: ir.ConfigDecl, root: Item, path: str) -> Item:
     if list(root.value) == [name]:
         only: Item = root.value[name]
         return only
-    if isinstance(decl.type, t.Struct) or (isinstance(decl.type, t.Table) and decl.type.kind in ("map", "lpm")):
+    if isinstance(decl.type, t.Struct) or (isinstance(decl.type, t.Table) and rows_of(decl.type).by_key):
         return root
     raise ConfigFileError(path, f"given for `{decl.name}` alone, it must hold `{name} = …` and nothing else")
 
@@ -112,9 +114,9 @@ def _default(decl: ir.ConfigDecl) -> Any:
     match decl.type:
         case t.SetOf():
             return frozenset(decl.default)
-        case t.Table("map"):
-            return dict(decl.default)
-        case t.ListOf() | t.Table():
+        case t.Table(kind):
+            return TABLE_KINDS[kind].together(decl.default)
+        case t.ListOf():
             return tuple(decl.default)
         case _:
             return decl.default

@@ -9,9 +9,7 @@ from typing import Any
 
 from polysome.config.items import Style
 from polysome.ir import types as t
-
-KEY_NAMES = {"map": ("key",), "lpm": ("prefix", "key"), "acl": ("match", "priority"), "maglev": ("weight",)}
-"""What rows of a table have besides their value. The first that a row must have; lpm takes either name."""
+from polysome.kinds.state import TABLE_KINDS, brought
 
 _QUANTITIES = {
     "time": "2026-01-31T12:00:00Z",
@@ -44,9 +42,7 @@ def unusable(type: t.Type, outermost: bool = True) -> t.Type | None:
             parts = type.items
         case t.ListOf() | t.SetOf():
             parts = (type.item,)
-        case t.Table("lpm") if type.key not in (t.IPV4, t.IPV6, t.PREFIX):
-            return type
-        case t.Table() if outermost:
+        case t.Table() if outermost and type.kind in brought("rows") and TABLE_KINDS[type.kind].keys(type.key):
             parts = (type.key, type.value)
         case _:
             return type
@@ -80,37 +76,12 @@ def sample(type: t.Type, ports: Sequence[str]) -> Any:
         case t.ListOf() | t.SetOf():
             return [sample(type.item, ports)]
         case t.Table():
-            return [sample_row(type, ports)]
+            return [brought("rows")[type.kind].example(type, ports)]
     raise AssertionError(f"{type} cannot be configured")
 
 
-def sample_row(type: t.Table, ports: Sequence[str]) -> Any:
-    """An example of a row of a table."""
-    row: dict[str, Any] = {}
-    match type.kind:
-        case "map":
-            row["key"] = sample(type.key, ports)
-        case "lpm":
-            row["prefix"] = _sample_matcher(type.key, ports)
-        case "acl" if inlined(type.key, KEY_NAMES["acl"]):
-            row |= {name: _sample_matcher(member, ports) for name, member in _fields(type.key)}
-        case "acl" if isinstance(type.key, t.Tuple):
-            row["match"] = tuple(_sample_matcher(item, ports) for item in type.key.items)
-        case "acl" if isinstance(type.key, t.Struct):
-            row["match"] = {name: _sample_matcher(member, ports) for name, member in _fields(type.key)}
-        case "acl":
-            row["match"] = _sample_matcher(type.key, ports)
-        case "maglev" if not isinstance(type.value, (t.Struct, t.Tuple)):
-            return sample(type.value, ports)
-    value = sample(type.value, ports)
-    return row | value if inlined(type.value, [*KEY_NAMES[type.kind], *row]) else row | {"value": value}
-
-
-def _fields(type: t.Type) -> tuple[tuple[str, t.Type], ...]:
-    return type.fields if isinstance(type, t.Struct) else ()
-
-
-def _sample_matcher(type: t.Type, ports: Sequence[str]) -> Any:
+def matcher_sample(type: t.Type, ports: Sequence[str]) -> Any:
+    """An example of what keys of a type may be matched with."""
     match type:
         case t.Address("ipv4"):
             return "10.0.0.0/8"

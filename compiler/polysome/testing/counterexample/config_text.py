@@ -6,15 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from polysome.analysis.values_text import prefix, text
-from polysome.config.shapes import KEY_NAMES, inlined, written
+from polysome.analysis.values_text import text
+from polysome.config.rows import Form, rows_of
+from polysome.config.shapes import written
 from polysome.engines.trace import Change
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state.acl import AclRow, Range
-from polysome.kinds.values import Prefix
-
-Form = Any  # str, int, bool, list or dict of these by name: what TOML and JSON both hold
+from polysome.kinds.state import TABLE_KINDS
 
 
 def config_text(program: ir.Program, values: Mapping[str, Any]) -> str:
@@ -54,15 +52,7 @@ class _Writer:
         """The value of a whole config item."""
         if not isinstance(type, t.Table):
             return self.value(value, type)
-        match type.kind:
-            case "map":
-                return [self._row({"key": self.value(k, type.key)}, v, type) for k, v in value.items()]
-            case "lpm":
-                return [self._row({"prefix": prefix(k)}, v, type) for k, v in value]
-            case "acl":
-                return [self._rule(row, type) for row in value]
-            case _:
-                return [self._row({} if weight == 1 else {"weight": weight}, v, type) for v, weight in value]
+        return [rows_of(type).written(row, type, self.value) for row in TABLE_KINDS[type.kind].rows(value)]
 
     def value(self, value: Any, type: t.Type) -> Form:
         """A value that is not a table with a lookup."""
@@ -81,39 +71,6 @@ class _Writer:
                 return next(name for name, number in members if number == value)
             case _:
                 return text(value, type, self.program)
-
-    def _row(self, own: dict[str, Form], value: Any, type: t.Table, taken: Sequence[str] = ()) -> Form:
-        """A row of `own` members and its value: as members of the row where `config.rows` reads them so."""
-        form = self.value(value, type.value)
-        return own | (form if inlined(type.value, [*KEY_NAMES[type.kind], *taken]) else {"value": form})
-
-    def _rule(self, row: AclRow, type: t.Table) -> Form:
-        own: dict[str, Form] = {} if row.priority == 0 else {"priority": row.priority}
-        taken: list[str] = ["match"]
-        match type.key:
-            case t.Struct(_, fields):
-                pairs = zip(fields, row.matchers, strict=True)
-                given = {name: self._matcher(m, f) for (name, f), m in pairs if m is not None}
-                if inlined(type.key, KEY_NAMES["acl"]):
-                    own, taken = given | own, [name for name, _ in fields]
-                else:
-                    own["match"] = given
-            case t.Tuple(items):
-                own["match"] = [self._matcher(m, i) for m, i in zip(row.matchers, items, strict=True)]
-            case key:
-                own["match"] = self._matcher(row.matchers[0], key)
-        return self._row(own, row.value, type, taken)
-
-    def _matcher(self, matcher: Any, type: t.Type) -> Form:
-        match matcher:
-            case None:
-                return "*"
-            case Prefix():
-                return prefix(matcher)
-            case Range(low, high):
-                return [self.value(low, type), self.value(high, type)]
-            case _:
-                return self.value(matcher, type)
 
 
 def _order(value: Any) -> Any:
