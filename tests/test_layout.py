@@ -60,12 +60,8 @@ MAY_IMPORT = {
 }
 # What a kind's folder holds beside the kind belongs to the part that asks for it, by its name (`kinds/found.py`).
 BROUGHT = {
-    "invariant": "testing",
-    "shadow": "testing",
-    "expected": "testing",
-    "lookup": "testing",
-    "model": "symbolic",
-    "rows": "config",
+    **{"invariant": "testing", "shadow": "testing", "expected": "testing", "lookup": "testing", "traffic": "testing"},
+    **{"model": "symbolic", "rows": "config", "cpp": "backends"},
 }
 
 

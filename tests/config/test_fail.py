@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from polysome import config
-from polysome.kinds import state
 from polysome.config.events import load_events
 from polysome.config.load import load_config
+from polysome.kinds import state
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report, SpecError, render
 

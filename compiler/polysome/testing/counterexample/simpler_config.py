@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from polysome.ir import types as t
-from polysome.kinds.state.acl import AclRow
-from polysome.kinds.values import Prefix
+from polysome.kinds.state import TABLE_KINDS
 from polysome.testing.counterexample.parts import Shrinking, with_change, with_config
-
-Exchange = Callable[[Any, t.Type], Any]  # another value instead of one of a scalar type
+from polysome.testing.traffic.values import traffic_of
 
 
 def simplify(search: Shrinking) -> None:
@@ -46,18 +44,19 @@ def simpler(value: Any, type: t.Type) -> Iterator[Any]:
         case t.Enum(_, members):
             yield from (number for _, number in members if number < value)
         case t.Bits() | t.Quantity():
-            yield from _smaller(value)
+            yield from smaller(value)
         case t.Struct(_, fields):
             yield from _members(value, [f for _, f in fields])
         case t.Tuple(items):
             yield from _members(value, items)
         case t.ListOf(item):
             yield from _members(value, [item] * len(value))
-        case t.Table(kind, _, inner):
-            yield from _rows(value, kind, inner)
+        case t.Table():
+            yield from _rows(value, type)
 
 
-def _smaller(value: int) -> Iterator[int]:
+def smaller(value: int) -> Iterator[int]:
+    """Numbers below one, the least first."""
     tried = [0, *(10**n for n in range(20)), value // 2]
     yield from (v for v in sorted(tried) if v < value)
 
@@ -67,28 +66,12 @@ def _members(value: tuple[Any, ...], types: Any) -> Iterator[tuple[Any, ...]]:
         yield from ((*value[:i], v, *value[i + 1 :]) for v in simpler(member, type))
 
 
-def _rows(value: Any, kind: str, inner: t.Type) -> Iterator[Any]:
-    if kind == "map":
-        for key, row in value.items():
-            yield from ({**value, key: v} for v in simpler(row, inner))
-        return
-    for i, row in enumerate(value):
-        yield from ((*value[:i], new, *value[i + 1 :]) for new in _row(row, kind, inner))
-
-
-def _row(row: Any, kind: str, inner: t.Type) -> Iterator[Any]:
-    match row:
-        case AclRow(matchers, value, priority):
-            yield from (AclRow(matchers, v, priority) for v in simpler(value, inner))
-            for i, matcher in enumerate(matchers):
-                if matcher is not None:
-                    yield AclRow((*matchers[:i], None, *matchers[i + 1 :]), value, priority)
-            yield from (AclRow(matchers, value, p) for p in _smaller(priority))
-        case (value, weight) if kind == "maglev":
-            yield from ((v, weight) for v in simpler(value, inner))
-            yield from [(value, 1)] if weight > 1 else []
-        case (prefix, value):
-            yield from ((prefix, v) for v in simpler(value, inner))
+def _rows(value: Any, type: t.Table) -> Iterator[Any]:
+    kind = TABLE_KINDS[type.kind]
+    rows = kind.rows(value)
+    for i, row in enumerate(rows):
+        tried = traffic_of(type).simpler(row, type, simpler)
+        yield from (kind.together([*rows[:i], new, *rows[i + 1 :]]) for new in tried)
 
 
 # ---------------------------------------------------------------- addresses
@@ -111,16 +94,9 @@ def exchanged(value: Any, type: t.Type, new: Mapping[tuple[str, int], int]) -> A
             return tuple(inside(v, item) for v in value)
         case t.SetOf(item):
             return frozenset(inside(v, item) for v in value)
-        case t.Table("map", key, inner):
-            return {inside(k, key): inside(v, inner) for k, v in value.items()}
-        case t.Table("acl", key, inner):
-            return tuple(
-                AclRow(_matchers(row.matchers, key, inside), inside(row.value, inner), row.priority) for row in value
-            )
-        case t.Table("lpm", _, inner):
-            return tuple((prefix, inside(v, inner)) for prefix, v in value)
-        case t.Table("maglev", _, inner):
-            return tuple((inside(v, inner), weight) for v, weight in value)
+        case t.Table(kind):
+            rows = TABLE_KINDS[kind].rows(value)
+            return TABLE_KINDS[kind].together(traffic_of(type).exchanged(row, type, inside) for row in rows)
         case _:
             return value
 
@@ -142,11 +118,3 @@ class _Asked(dict[tuple[str, int], int]):
     def get(self, name: tuple[str, int], otherwise: Any = None) -> Any:
         self.names.append(name)
         return otherwise
-
-
-def _matchers(matchers: tuple[Any, ...], key: t.Type, inside: Exchange) -> tuple[Any, ...]:
-    """Exact ones only: what a range or prefix covers has no new name."""
-    types = tuple(f for _, f in key.fields) if isinstance(key, t.Struct) else ()
-    types = types or (key.items if isinstance(key, t.Tuple) else (key,))
-    pairs = zip(matchers, types, strict=True)
-    return tuple(m if m is None or isinstance(m, (Prefix, tuple)) else inside(m, of) for m, of in pairs)

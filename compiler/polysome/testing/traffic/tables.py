@@ -7,8 +7,9 @@ from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.kinds.state import TABLE_KINDS
 from polysome.testing.traffic.choices import Choices
-from polysome.testing.traffic.values import row, value
+from polysome.testing.traffic.values import part_changed, row, traffic_of, value
 
 
 def config(program: ir.Program, c: Choices, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -28,8 +29,8 @@ def changed(program: ir.Program, c: Choices, name: str, old: Any) -> Any:
     """A new value for a config item: rows come, go, change places or values."""
     type = program.config[name].type
     if _scalar(type):
-        return _part_changed(program, c, type, old)
-    rows = _rows(old)
+        return part_changed(program, c, type, old)
+    rows = _rows(type, old)
     kind = c.below(8)
     if kind <= 1 and rows:
         del rows[c.below(len(rows))]
@@ -51,9 +52,9 @@ def _scalar(type: t.Type) -> bool:
     return not isinstance(type, (t.ListOf, t.SetOf, t.Table))
 
 
-def _rows(old: Any) -> list[Any]:
-    if isinstance(old, Mapping):
-        return list(old.items())
+def _rows(type: t.Type, old: Any) -> list[Any]:
+    if isinstance(type, t.Table):
+        return TABLE_KINDS[type.kind].rows(old)
     return sorted(old) if isinstance(old, frozenset) else list(old)
 
 
@@ -62,10 +63,8 @@ def _whole(type: t.Type, rows: list[Any]) -> Any:
     match type:
         case t.SetOf():
             return frozenset(rows)
-        case t.Table("map"):
-            return dict(rows)
-        case t.Table("lpm"):
-            return tuple({prefix: (prefix, item) for prefix, item in rows}.values())
+        case t.Table(kind):
+            return TABLE_KINDS[kind].together(rows)
         case _:
             return tuple(rows)
 
@@ -73,22 +72,9 @@ def _whole(type: t.Type, rows: list[Any]) -> Any:
 def _row_changed(program: ir.Program, c: Choices, type: t.Type, old: Any) -> Any:
     """A row with another value, its key the same."""
     match type:
-        case t.Table("map" | "lpm"):
-            return old[0], _part_changed(program, c, type.value, old[1])
+        case t.Table():
+            return traffic_of(type).changed(program, c, type, old)
         case t.ListOf(item):
-            return _part_changed(program, c, item, old)
+            return part_changed(program, c, item, old)
         case _:
             return row(program, c, type)
-
-
-def _part_changed(program: ir.Program, c: Choices, type: t.Type, old: Any) -> Any:
-    """One member of a struct or tuple is new, or all of a plain value."""
-    match type:
-        case t.Struct(_, fields) if fields:
-            members: tuple[t.Type, ...] = tuple(member for _, member in fields)
-        case t.Tuple(items) if items:
-            members = items
-        case _:
-            return value(program, c, type)
-    at = c.below(len(members))
-    return (*old[:at], _part_changed(program, c, members[at], old[at]), *old[at + 1 :])

@@ -1,15 +1,20 @@
-"""Values of every type that a config item or a header field may have: few, so that they meet again and again."""
+"""Values of every type that a config item or a header field may have: few, so that they meet again and again.
+
+A kind of config table says in its folder's `traffic.py` how its rows are drawn and taken apart: its `TRAFFIC` is a
+`TableTraffic`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state.acl import AclRow, Range
+from polysome.ir.value_places import members
+from polysome.kinds.state import TABLE_KINDS, brought
 from polysome.kinds.values import Prefix
 from polysome.testing.traffic.choices import Choices
 from polysome.testing.traffic.constants import constants
@@ -39,7 +44,7 @@ _QUANTITIES = {
     "time": (EPOCH, EPOCH + 10**9, 0),
 }
 _LENGTHS = (24, 32, 16, 31, 8, 30, 0, 1)  # of prefixes, in a family of 32 bits
-_ROWS = (1, 2, 2, 3, 3, 4, 2, 5, 1, 2, 3, 0)
+ROWS = (1, 2, 2, 3, 3, 4, 2, 5, 1, 2, 3, 0)
 
 
 def usual(type: t.Address) -> tuple[int, ...]:
@@ -122,11 +127,11 @@ def value(program: ir.Program, c: Choices, type: t.Type) -> Any:
         case t.Tuple(items):
             return tuple(value(program, c, item) for item in items)
         case t.ListOf(item):
-            return tuple(value(program, c, item) for _ in range(c.pick(_ROWS)))
+            return tuple(value(program, c, item) for _ in range(c.pick(ROWS)))
         case t.SetOf(item):
-            return frozenset(value(program, c, item) for _ in range(c.pick(_ROWS)))
+            return frozenset(value(program, c, item) for _ in range(c.pick(ROWS)))
         case t.Table():
-            return _table(program, c, type)
+            return traffic_of(type).table(program, c, type)
     raise AssertionError(f"{type} cannot be configured")
 
 
@@ -137,68 +142,23 @@ def prefix(program: ir.Program, c: Choices, type: t.Address) -> Prefix:
     return Prefix(type.width, address >> (type.width - length) << (type.width - length), length)
 
 
-def _table(program: ir.Program, c: Choices, type: t.Table) -> Any:
-    match type.kind:
-        case "map":
-            keys = _keys(program, c, type.key)
-            return {key: value(program, c, type.value) for key in keys}
-        case "lpm":
-            rows = [row(program, c, type) for _ in range(c.pick(_ROWS) + 1)]
-            return tuple({prefix: (prefix, item) for prefix, item in rows}.values())
-        case "acl":
-            rules = [row(program, c, type) for _ in range(c.pick(_ROWS))]
-            if rules and c.chance(0.6):  # another rule for packets that one of these already matches
-                wider = tuple(None if c.chance(0.5) else m for m in c.pick(rules).matchers)
-                rules.append(AclRow(wider, value(program, c, type.value), c.pick((0, 1, 10))))
-            return tuple(rules)
-        case _:
-            return tuple(row(program, c, type) for _ in range(c.pick(_ROWS)))
-
-
-def _keys(program: ir.Program, c: Choices, type: t.Type) -> list[Any]:
-    """Different keys of a map; of ports mostly all."""
-    if isinstance(type, t.Port) and not c.chance(0.15):
-        return list(range(len(program.ports)))
-    return list(dict.fromkeys(value(program, c, type) for _ in range(c.pick(_ROWS))))
-
-
 def row(program: ir.Program, c: Choices, type: t.Type) -> Any:
-    """A row of a list, set or table, as `config.tables.Tables.replace` takes it; of a map (key, value)."""
+    """A row of a list, set or table: what `TableKind.rows` gives."""
     match type:
         case t.ListOf(item) | t.SetOf(item):
             return value(program, c, item)
-        case t.Table("map"):
-            return value(program, c, type.key), value(program, c, type.value)
-        case t.Table("lpm"):
-            family = type.key if isinstance(type.key, t.Address) else t.IPV6 if c.chance(0.3) else t.IPV4
-            return prefix(program, c, family), value(program, c, type.value)
-        case t.Table("acl"):
-            match type.key:
-                case t.Struct(_, fields):
-                    parts: tuple[t.Type, ...] = tuple(member for _, member in fields)
-                case t.Tuple(items):
-                    parts = items
-                case _:
-                    parts = (type.key,)
-            matchers = tuple(_matcher(program, c, part) for part in parts)
-            return AclRow(matchers, value(program, c, type.value), c.early((0, 1, 2, 10)))
-        case t.Table("maglev"):
-            return value(program, c, type.value), c.pick((1, 1, 2, 3, 0))
+        case t.Table():
+            return traffic_of(type).row(program, c, type)
     raise AssertionError(f"{type} has no rows")
 
 
-def _matcher(program: ir.Program, c: Choices, type: t.Type) -> Any:
-    """Anything, one value, a range or a prefix."""
-    kind = c.below(4)
-    if kind == 0:
-        return None
-    if kind == 1 and isinstance(type, t.Address) and type.width != 48:
-        return prefix(program, c, type)
-    one = value(program, c, type)
-    if kind == 2 and isinstance(type, (t.Bits, t.Address, t.Quantity)):
-        other = value(program, c, type)
-        return Range(min(one, other), max(one, other))
-    return one
+def part_changed(program: ir.Program, c: Choices, type: t.Type, old: Any) -> Any:
+    """One member of a struct or tuple is new, or all of a plain value."""
+    types = members(type)
+    if not types:
+        return value(program, c, type)
+    at = c.below(len(types))
+    return (*old[:at], part_changed(program, c, types[at], old[at]), *old[at + 1 :])
 
 
 # ---------------------------------------------------------------- taking values apart
@@ -218,49 +178,70 @@ def leaves(type: t.Type, value: Any) -> Iterator[tuple[t.Type, Any]]:
                 yield from leaves(inner, item)
         case t.Table():
             yield from keys(type, value)
-            for item in _items(type, value):
-                yield from leaves(type.value, item)
+            kind = TABLE_KINDS[type.kind]
+            for row in kind.rows(value):
+                yield from leaves(type.value, kind.value(row))
         case _:
             yield (t.PREFIX if isinstance(value, Prefix) else type), value
 
 
 def keys(type: t.Table, value: Any, part: int | None = None) -> Iterator[tuple[t.Type, Any]]:
     """The scalars in the keys of a table; with `part` of one component only."""
-    match type.kind:
-        case "map":
-            for key in value:
-                yield from _component(type.key, key, part)
-        case "lpm":
-            for prefix, _ in value:
-                yield t.PREFIX, prefix
-        case "acl":
-            parts = (
-                [m for _, m in type.key.fields]
-                if isinstance(type.key, t.Struct)
-                else list(getattr(type.key, "items", (type.key,)))
-            )
-            for rule in value:
-                for n, (member, matcher) in enumerate(zip(parts, rule.matchers, strict=True)):
-                    if matcher is not None and part in (None, n):
-                        for one in matcher if isinstance(matcher, Range) else (matcher,):
-                            yield (t.PREFIX if isinstance(one, Prefix) else member), one
+    for row in TABLE_KINDS[type.kind].rows(value):
+        yield from traffic_of(type).keys(type, row, part)
 
 
-def _component(type: t.Type, key: Any, part: int | None) -> Iterator[tuple[t.Type, Any]]:
-    members = [m for _, m in type.fields] if isinstance(type, t.Struct) else list(getattr(type, "items", ()))
-    if part is None or not members:
-        yield from leaves(type, key)
-    elif part < len(members):
-        yield from leaves(members[part], key[part])
+# ---------------------------------------------------------------- tables
 
 
-def _items(type: t.Table, value: Any) -> Iterator[Any]:
-    match type.kind:
-        case "map":
-            yield from value.values()
-        case "acl":
-            yield from (rule.value for rule in value)
-        case "lpm":
-            yield from (item for _, item in value)
-        case _:
-            yield from (item for item, _ in value)
+class TableTraffic:
+    """The rows of a kind of config table in tests: drawn, asked for, made simpler. Those of this one are (key, value):
+    `config map`. What is made of rows one by one may stand beside others or not: `TableKind.together` sees to that.
+    """
+
+    def table(self, program: ir.Program, c: Choices, type: t.Table) -> Any:
+        """A whole table, in the form of `TableKind.together`."""
+        rows = [self.row(program, c, type) for _ in range(c.pick(ROWS))]
+        return TABLE_KINDS[type.kind].together(rows)
+
+    def row(self, program: ir.Program, c: Choices, type: t.Table) -> Any:
+        """Any row."""
+        return value(program, c, type.key), value(program, c, type.value)
+
+    def changed(self, program: ir.Program, c: Choices, type: t.Table, old: Any) -> Any:
+        """A row in place of another; one that has a single row's key keeps that."""
+        kind = TABLE_KINDS[type.kind]
+        return kind.with_value(old, part_changed(program, c, type.value, kind.value(old)))
+
+    def keys(self, type: t.Table, row: Any, part: int | None) -> Iterator[tuple[t.Type, Any]]:
+        """Scalars with their types that, asked for, are found in the row; with `part` for one component of keys only.
+
+        A Prefix stands for its members.
+        """
+        parts = members(type.key)
+        if part is None or not parts:
+            yield from leaves(type.key, row[0])
+        elif part < len(parts):
+            yield from leaves(parts[part], row[0][part])
+
+    def simpler(self, row: Any, type: t.Table, simpler: Simpler) -> Iterator[Any]:
+        """Rows a step simpler, the simplest first; each chain of steps ends. Addresses and keys stay."""
+        kind = TABLE_KINDS[type.kind]
+        yield from (kind.with_value(row, v) for v in simpler(kind.value(row), type.value))
+
+    def exchanged(self, row: Any, type: t.Table, inside: Exchange) -> Any:
+        """The row with what `inside` makes of each value in it that is one address, or has such; prefixes stay."""
+        return inside(row[0], type.key), inside(row[1], type.value)
+
+
+Simpler = Callable[[Any, t.Type], Iterator[Any]]  # values a step simpler than one of a type
+Exchange = Callable[[Any, t.Type], Any]  # another value instead of one of a type
+
+
+def traffic_of(type: t.Table) -> TableTraffic:
+    """The rows of a kind of table in tests."""
+    found: TableTraffic = brought("traffic").get(type.kind, _PAIRS)
+    return found
+
+
+_PAIRS = TableTraffic()
