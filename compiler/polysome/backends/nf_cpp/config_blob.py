@@ -10,25 +10,21 @@ are big-endian:
 | struct, tuple            | the members                                                                               |
 | prefix                   | 8-bit width of the family, 8-bit length, 16 bytes of address                              |
 | list, set                | 32-bit count, values; those of a set ascend                                               |
-| map; lpm                 | 32-bit count, then key and value each, the key of an lpm as a prefix                      |
-| acl                      | 32-bit count, then rows: for each component 0 (any), 1 and 16 bytes (exact), 2 and twice  |
-|                          | 16 bytes (range), 3 and a prefix; a signed 64-bit priority; the value                     |
-| maglev                   | 32-bit count, then value and 64-bit weight each                                           |
+| a table                  | 32-bit count, then rows as the kind's `cpp.py` says (`TableCpp.encoded`)                  |
 
 Rows stand in file order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from polysome.backends.nf_cpp.table_code import Encode, table_cpp
 from polysome.ir import program as ir
 from polysome.ir import types as t
-from polysome.kinds.state.acl import AclRow, Matcher, Range
+from polysome.kinds.state import TABLE_KINDS
 from polysome.kinds.values import Prefix
-
-Encode = Callable[[Any], bytes]
 
 
 def encode(program: ir.Program, values: Mapping[str, Any]) -> bytes:
@@ -64,43 +60,13 @@ def _encoder(type: t.Type) -> Encode:
             rows = _rows(_encoder(item))
             return lambda values: rows(sorted(values))
         case t.Table():
-            return _table(type)
+            table_rows = _rows(table_cpp(type).encoded(type, _encoder))
+            kind = TABLE_KINDS[type.kind]
+            return lambda table: table_rows(kind.rows(table))
     size = size_of(type)
     if size is None:
         raise TypeError(f"a config item has no values of type {type}")
     return lambda value: _int(int(value), size)
-
-
-def _table(type: t.Table) -> Encode:
-    match type.kind:
-        case "map":
-            rows = _rows(_together([type.key, type.value]))
-            return lambda values: rows(values.items())
-        case "lpm":
-            return _rows(_together([t.PREFIX, type.value]))
-        case "maglev":
-            return _rows(_together([type.value, t.U64]))
-        case _:
-            value = _encoder(type.value)
-            return _rows(lambda row: _rule(row, value))
-
-
-def _rule(row: AclRow, encode_value: Encode) -> bytes:
-    return b"".join(
-        [*map(_matcher, row.matchers), row.priority.to_bytes(8, "big", signed=True), encode_value(row.value)]
-    )
-
-
-def _matcher(matcher: Matcher) -> bytes:
-    match matcher:
-        case None:
-            return b"\0"
-        case Prefix():
-            return b"\3" + _prefix(matcher)
-        case Range(low, high):
-            return b"\2" + _int(low, 16) + _int(high, 16)
-        case exact:
-            return b"\1" + _int(exact, 16)
 
 
 def _prefix(prefix: Prefix) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from polysome.backends.nf_cpp.config_blob import size_of
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.names import identifier
-from polysome.backends.nf_cpp.types_code import canonical, canonical_size, cpp
+from polysome.backends.nf_cpp.table_code import table_cpp
+from polysome.backends.nf_cpp.types_code import cpp
 from polysome.ir import types as t
-from polysome.kinds.state.maglev import SIZE
 
 
 def wire_type(type: t.Type) -> str:
@@ -15,14 +15,8 @@ def wire_type(type: t.Type) -> str:
     match type:
         case t.ListOf(item) | t.SetOf(item):
             return f"std::vector<{cpp(item)}>"
-        case t.Table("map", key, value):
-            return f"std::vector<std::pair<{cpp(key)}, {cpp(value)}>>"
-        case t.Table("lpm", _, value):
-            return f"std::vector<std::pair<Prefix, {cpp(value)}>>"
-        case t.Table("acl", _, value):
-            return f"std::vector<AclRow<{cpp(value)}>>"
-        case t.Table("maglev", _, value):
-            return f"std::vector<std::pair<{cpp(value)}, uint64_t>>"
+        case t.Table():
+            return f"std::vector<{table_cpp(type).row(type)}>"
         case _:
             return cpp(type)
 
@@ -40,36 +34,23 @@ def configure_function(shared: Shared) -> list[str]:
     lines += ["    while (reader.ok() && !reader.done()) {", "        uint16_t item = 0;", "        reader.get(item);"]
     lines.append("        switch (item) {")
     for number, d in enumerate(items):
-        read = f"reader.get(new_{identifier(d.name)}.emplace());"
-        if isinstance(d.type, t.Table) and d.type.kind == "acl":
-            count = len(d.type.key.items) if isinstance(d.type.key, t.Tuple) else 1
-            if isinstance(d.type.key, t.Struct):
-                count = len(d.type.key.fields)
-            read = f"read_rows(reader, {count}, new_{identifier(d.name)}.emplace());"
+        new = f"new_{identifier(d.name)}.emplace()"
+        read = table_cpp(d.type).read(d.type, new) if isinstance(d.type, t.Table) else f"reader.get({new});"
         lines.append(f"            case {number}: {read} break;")
     lines += ["            default: return false;", "        }", "    }", "    if (!reader.ok()) return false;"]
     for d in items:  # all that may be wrong, before anything is replaced
         if condition := sound(d.type, f"(*new_{identifier(d.name)})"):
             lines.append(f"    if (new_{identifier(d.name)} && !({condition})) return false;")
-        if isinstance(d.type, t.Table) and d.type.kind in ("lpm", "maglev"):
+        if isinstance(d.type, t.Table) and (more := table_cpp(d.type).acceptable(d)) is not None:
             name = identifier(d.name)
-            more = f", {d.options.get('size', SIZE)}" if d.type.kind == "maglev" else ""
             lines.append(f"    if (new_{name} && !config.{name}.acceptable(*new_{name}{more})) return false;")
     unset = "".join(f'!new_{identifier(d.name)} ? "{d.name}" : ' for d in items)
     lines.append(f"    unset_ = {unset}std::string_view();")
     for d in items:
         name = identifier(d.name)
-        replace = f"config.{name}.replace(std::move(*new_{name}));"
-        if isinstance(d.type, t.Table) and d.type.kind == "maglev":
-            value = d.type.value
-            body = " ".join(canonical(value, "row", "writer"))
-            hashing = (
-                f"[&](const {cpp(value)}& row) {{ uint8_t bytes[{canonical_size(value)}]; Writer writer(bytes); {body} "
-                f"return siphash(SEED, bytes, writer.size()); }}"
-            )
-            size = d.options.get("size", SIZE)
-            replace = f"config.{name}.replace(std::move(*new_{name}), {hashing}, {size});"
-        elif not isinstance(d.type, t.ListOf | t.SetOf | t.Table):
+        more = table_cpp(d.type).replaced(d) if isinstance(d.type, t.Table) else ""
+        replace = f"config.{name}.replace(std::move(*new_{name}){more});"
+        if not isinstance(d.type, t.ListOf | t.SetOf | t.Table):
             replace = f"config.{name} = *new_{name};"
         lines.append(f"    if (new_{name}) {{ {replace} }}")
     lines += ["    reload_pools();", "    return true;", "}"]
@@ -90,14 +71,8 @@ def sound(type: t.Type, value: str) -> str:
             return _all([sound(item, f"std::get<{i}>({value})") for i, item in enumerate(items)])
         case t.ListOf(item) | t.SetOf(item):
             return _each(value, sound(item, "x"))
-        case t.Table("map", key, item):
-            return _each(value, _all([sound(key, "x.first"), sound(item, "x.second")]))
-        case t.Table("lpm", _, item):
-            return _each(value, sound(item, "x.second"))
-        case t.Table("acl", _, item):
-            return _each(value, sound(item, "x.value"))
-        case t.Table("maglev", _, item):
-            return _each(value, sound(item, "x.first"))
+        case t.Table():
+            return _each(value, _all([sound(part, at) for part, at in table_cpp(type).values(type)]))
     bits, size = t.width(type), size_of(type)
     if bits is None or size is None or bits == 8 * size:
         return ""

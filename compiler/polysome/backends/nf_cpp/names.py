@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
+
+from polysome.kinds.state import STATE_KINDS, brought
 
 _CPP = """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
     compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default
@@ -12,12 +15,11 @@ _CPP = """alignas alignof and and_eq asm auto bitand bitor bool break case catch
     reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this
     thread_local throw true try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while
     xor xor_eq"""
-_RUNTIME = """Acl AclRow Bloom Bucket Clock CountMin Emitter End Fifo FlowMap HyperLogLog Link ListTable Lpm Maglev
-    MapTable Nf None Operation Operations Parsed Police Pool Prefix Protocols Put PutResult Reader Reframe Row SEED
-    SetTable Settings Shape Taken TopK Verdict WhenFull Writer Config State Fields Edits Ahead Packet Headers Instance
-    absent between drop extract find_headers find_shape handle hash_words handles load located make name pack parse
-    passes periods polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
-_TAKEN = frozenset([*_CPP.split(), *_RUNTIME.split()])
+_RUNTIME = """Bucket Clock Emitter End Fifo FlowMap Link ListTable Nf None Operation Operations Parsed Police Pool
+    Prefix Protocols Put PutResult Reader Reframe Row SEED SetTable Settings Shape Taken Verdict
+    WhenFull Writer Config State Fields Edits Ahead Packet Headers Instance absent between drop extract
+    find_headers find_shape handle hash_words handles load located make name pack parse passes periods
+    polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
 _LOCAL = "f e a state config clock emit at key hash put index value trapped operation given seen"
 # What generated functions call their own things; locals keep clear of them.
 OWN = frozenset(_LOCAL.split())
@@ -29,9 +31,17 @@ def identifier(name: str, taken: Iterable[str] = ()) -> str:
     if plain[0].isdigit():
         plain = f"x{plain}"
     plain = re.sub(r"__+", "_", plain)
-    while plain in _TAKEN or plain in taken:
+    while plain in _taken() or plain in taken:
         plain += "_"
     return plain
+
+
+@cache
+def _taken() -> frozenset[str]:
+    """Words of C++, and what an NF's name space has from runtime/nf and from kinds of state and tables."""
+    states = [kind.native.type.partition("<")[0] for kind in STATE_KINDS.values() if kind.native is not None]
+    tables = [name for table in brought("cpp").values() for name in table.names]
+    return frozenset([*_CPP.split(), *_RUNTIME.split(), *states, *tables])
 
 
 def camel(name: str) -> str:

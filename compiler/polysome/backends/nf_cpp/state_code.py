@@ -7,6 +7,7 @@ from polysome.backends.nf_cpp.names import camel, identifier
 from polysome.backends.nf_cpp.sizes import native_of, of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
+from polysome.backends.nf_cpp.table_code import table_cpp
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
@@ -251,13 +252,7 @@ def table_type(type: t.Type) -> str:
             return f"ListTable<{cpp(item)}>"
         case t.SetOf(item):
             return f"SetTable<{cpp(item)}>"
-        case t.Table("map", key, value):
-            return f"MapTable<{cpp(key)}, {cpp(value)}>"
-        case t.Table("lpm", _, value):
-            return f"Lpm<{cpp(value)}>"
-        case t.Table("acl", _, value):
-            return f"Acl<{cpp(value)}>"
-        case t.Table("maglev", _, value):
-            return f"Maglev<{cpp(value)}>"
+        case t.Table():
+            return table_cpp(type).table(type)
         case _:
             return cpp(type)

@@ -13,7 +13,8 @@ from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
-from polysome.backends.nf_cpp.types_code import Unsupported, cpp, members
+from polysome.backends.nf_cpp.table_code import table_cpp
+from polysome.backends.nf_cpp.types_code import Unsupported, cpp
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
@@ -268,20 +269,7 @@ class Statements(Expressions):
         type = self.program.config[s.source].type
         assert isinstance(type, t.Table) and s.key is not None
         key = self.code(s.key)
-        if type.kind == "lpm":
-            found = f"{self.config(s.source)}.get({key}, {t.width(s.key.type)})"
-        elif type.kind == "acl":
-            composite = isinstance(s.key.type, t.Struct | t.Tuple)
-            value = self.temp("parts")
-            self.put_line(f"const auto {value} = {key};")
-            parts = members(s.key.type, value) if composite else [(value, s.key.type)]
-            listed = ", ".join(text for text, _ in parts)
-            widths = ", ".join(str(t.width(m)) for _, m in parts)
-            self.put_line(f"const u128 components[] = {{{listed}}};")
-            self.put_line(f"static constexpr uint8_t widths[] = {{{widths}}};")
-            found = f"{self.config(s.source)}.get(components, widths)"
-        else:
-            found = f"{self.config(s.source)}.get({key})"
+        found = table_cpp(type).lookup(self, self.config(s.source), key, s.key.type)
         row = self.temp("row")
         self.put_line(f"const auto {row} = {found};")
         return row, [f"{name} = *{row};"] if name else []
