@@ -228,7 +228,7 @@ class InSet(Expr):
 
 @dataclass(frozen=True, slots=True)
 class ListIndex(Expr):
-    """A row of a config list, or of a maglev table by hash."""
+    """A row of a config list, or of a table that has one for every hash."""
 
     table: Expr
     index: Expr

@@ -142,7 +142,7 @@ class TableKind:
 
     `make(rows, ctx)` is what the interpreter reads; with `identity`, `Row`s stand for the rows' values. ValueError if
     the rows make no table. It has `get(key, *asked(type))`, for keys of that type: the value, None if no row is found;
-    with ("V",) instead `lookup(hash)`, which raises Trap if there is none.
+    with ("V",) instead `lookup(hash)`, which raises Trap if there is none. `len` is how many rows it has.
 
     `keys(type)`: may K be this, which `keys_are` says in words. `text(row, type, show)`: a row as people read it.
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 from polysome import smt
 from polysome.ir import types as t
-from polysome.kinds.state import brought
+from polysome.kinds.state import TABLE_KINDS, brought
 from polysome.kinds.values import Prefix
 from polysome.symbolic.values import TRUE, Rows, Term, anything, bits, equal, holds, lift, neg, number
 
@@ -20,7 +20,7 @@ RowTerms = tuple[Term, Any, Any]  # is it there, its key (None if rows have none
 
 
 class TableModel:
-    """A kind of config table as terms. This one is `config map`, whose rows are found by equal keys."""
+    """A kind of config table as terms. This one is `config map`, whose rows (key, value) are found by equal keys."""
 
     def rows(self, type: t.Table, held: Any) -> Sequence[RowTerms]:
         """Those of a table in the form of `config.tables.Tables.replace`; those that win a lookup come first."""
@@ -44,13 +44,30 @@ class TableModel:
         return {concrete(type.key, key, model): concrete(type.value, value, model) for _, key, value in rows}
 
 
+class AnyTable(TableModel):
+    """A kind that says nothing of itself: any lookup may find any row, and tables that may be chosen are empty."""
+
+    def rows(self, type: t.Table, held: Any) -> Sequence[RowTerms]:
+        kind = TABLE_KINDS[type.kind]
+        return [(TRUE, None, lift(type.value, kind.value(row))) for row in kind.rows(held)]
+
+    def matches(self, key: Any, of: Any) -> Term:
+        return anything(t.BOOL)
+
+    def chosen(self, type: t.Table, limits: list[Term], ports: int) -> Rows:
+        return Rows(())
+
+    def concrete(self, type: t.Table, rows: Sequence[RowTerms], model: Term) -> Any:
+        return TABLE_KINDS[type.kind].together(())
+
+
 def table_model(type: t.Table) -> TableModel:
     """How the kind of table is in terms."""
-    found: TableModel = brought("model").get(type.kind, _MAP)
+    found: TableModel = brought("model").get(type.kind, _ANY)
     return found
 
 
-_MAP = TableModel()
+_ANY = AnyTable()
 
 
 # ---------------------------------------------------------------- config that may be chosen

@@ -174,6 +174,20 @@ def test_L8_2_maglev_has_a_row_for_every_hash() -> None:
     assert reason.startswith("empty list (spec.nf:")
 
 
+def test_L8_2_every_table_has_a_len() -> None:
+    ten = Prefix(32, number("10.0.0.0"), 8)
+    given: dict[str, tuple[str, Any]] = {
+        "list<u8>": ("by_number", (3, 3)),
+        "map<u8, u16>": ("by_key", {1: 5, 2: 5}),
+        "lpm<ipv4, u16>": ("routes", ((ten, 1), (Prefix(32, 0, 0), 2))),
+        "acl<u16, u16>": ("rules", (AclRow((None,), 1), AclRow((80,), 2))),
+        "maglev<u16>": ("spread", ((1, 1), (2, 0))),
+    }
+    items = "".join(f"config {name}: {type};" for type, (name, _) in given.items())
+    config = dict(given.values())
+    assert [found(f"found = {name}.len;", items, config) for name in config] == [2] * len(config)
+
+
 def test_L8_2_scalars_and_structs_are_read_by_name() -> None:
     items = "config pair: Pair; config at: port; config rate: bitrate;"
     config = {"pair": (1, 500), "at": 1, "rate": 10**9}

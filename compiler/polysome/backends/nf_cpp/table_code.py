@@ -32,10 +32,10 @@ class Function(Protocol):
 class TableCpp:
     """A kind of config table as C++: a class template that takes rows from the config's blob and answers lookups.
 
-    A row of the blob is read by `Reader` (runtime/nf/reader.hpp) into a value of the type `row`; the class has
-    `replace(std::vector<row>&&, …)` and `size()`; `get(key, …)` gives a pointer to the value, or with identities an
-    optional `Row`, which are empty if no row is found. With identities it has what `Maglev` has beside that, and a
-    mapping what `MapTable` has.
+    A row of the blob is read by `Reader` (runtime/nf/reader.hpp) into a value of the type `row`. The class has
+    `replace(std::vector<row>&&, …)`, `size()`, and `get(key, …)`, a pointer to the value, null if no row is found; if
+    every hash has a row, `at(hash)` instead. With identities these give an optional `Row`, and it has `value(row)`,
+    `live(row)` and `carry` (nf/archive.hpp); a mapping has `contains(key)` and `entries()`, pairs of key and row.
 
     `names`: those of C++ that it declares in the name space of NFs, its own first. `header`: the file in the kind's
     folder that has the class, whose text becomes part of an NF's that uses the kind; None: it is one of those in

@@ -285,6 +285,9 @@ class RecordedTable:
     def lookup(self, *args: Any) -> Any:
         return self._journal.lookup(self._name, args, self._inner.lookup(*args))
 
+    def __len__(self) -> int:
+        return len(self._inner)
+
 
 class RecordedConfig:
     """The config as generated code reads it: `current`, with tables that record what is asked of them.

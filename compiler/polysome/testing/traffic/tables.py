@@ -30,6 +30,8 @@ def changed(program: ir.Program, c: Choices, name: str, old: Any) -> Any:
     type = program.config[name].type
     if _scalar(type):
         return part_changed(program, c, type, old)
+    if isinstance(type, t.Table) and not traffic_of(type).drawn:
+        return old
     rows = _rows(type, old)
     kind = c.below(8)
     if kind <= 1 and rows:

@@ -199,6 +199,8 @@ class TableTraffic:
     `config map`. What is made of rows one by one may stand beside others or not: `TableKind.together` sees to that.
     """
 
+    drawn = True  # else a table is what is given, or empty, and does not change
+
     def table(self, program: ir.Program, c: Choices, type: t.Table) -> Any:
         """A whole table, in the form of `TableKind.together`."""
         rows = [self.row(program, c, type) for _ in range(c.pick(ROWS))]
@@ -238,10 +240,26 @@ Simpler = Callable[[Any, t.Type], Iterator[Any]]  # values a step simpler than o
 Exchange = Callable[[Any, t.Type], Any]  # another value instead of one of a type
 
 
+class _Untold(TableTraffic):
+    """A kind that does not say how its rows are made."""
+
+    drawn = False
+
+    def table(self, program: ir.Program, c: Choices, type: t.Table) -> Any:
+        return TABLE_KINDS[type.kind].together(())
+
+    def keys(self, type: t.Table, row: Any, part: int | None) -> Iterator[tuple[t.Type, Any]]:
+        yield from ()
+
+    def exchanged(self, row: Any, type: t.Table, inside: Exchange) -> Any:
+        kind = TABLE_KINDS[type.kind]
+        return kind.with_value(row, inside(kind.value(row), type.value))
+
+
 def traffic_of(type: t.Table) -> TableTraffic:
     """The rows of a kind of table in tests."""
-    found: TableTraffic = brought("traffic").get(type.kind, _PAIRS)
+    found: TableTraffic = brought("traffic").get(type.kind, _UNTOLD)
     return found
 
 
-_PAIRS = TableTraffic()
+_UNTOLD = _Untold()

@@ -48,6 +48,9 @@ class Acl:
                 return row.value
         return None
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
 
 def _matches(matcher: Matcher, component: int, width: int) -> bool:
     match matcher:

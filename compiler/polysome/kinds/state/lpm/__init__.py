@@ -22,6 +22,7 @@ class Lpm:
             first[prefix] = number
             self._by_length.setdefault((prefix.bits, prefix.length), {})[prefix.value] = value
         self._lengths = sorted(self._by_length, reverse=True)
+        self._count = len(first)
 
     def get(self, address: int, bits: int) -> Any:
         """The value for an address of `bits` (32 or 128) bits; None if no prefix contains it. O(different lengths)."""
@@ -32,6 +33,9 @@ class Lpm:
                 if address >> shift << shift in prefixes:
                     return prefixes[address >> shift << shift]
         return None
+
+    def __len__(self) -> int:
+        return self._count
 
 
 def _distinct(rows: Iterable[tuple[Prefix, Any]]) -> Iterable[tuple[Prefix, Any]]:

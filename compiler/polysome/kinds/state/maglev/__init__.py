@@ -41,6 +41,7 @@ class Maglev:
             raise ValueError(f"the weights of {name} add up to more than its size, {size}")
         self.name = name
         self.size = size
+        self._count = len(rows)
         used = [(row, weight) for row, weight in rows if weight > 0]
         self._rows = [row for row, _ in used]
         self._places = _populate([hash64(encode(row)) for row in self._rows], [weight for _, weight in used], size)
@@ -50,6 +51,10 @@ class Maglev:
         if not self._rows:
             raise Trap(f"{self.name} is empty")
         return self._rows[self._places[hashed % self.size]]
+
+    def __len__(self) -> int:
+        """All rows, those of weight 0 too."""
+        return self._count
 
 
 def _populate(hashes: list[int], weights: list[int], size: int) -> list[int]:

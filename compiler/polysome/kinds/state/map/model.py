@@ -1,0 +1,7 @@
+"""`config map` as terms."""
+
+from __future__ import annotations
+
+from polysome.symbolic.tables import TableModel
+
+MODEL = TableModel()
