@@ -27,6 +27,14 @@ def with_added(place: Path, folders: Mapping[str, Iterable[Path]]) -> Path:
     return place
 
 
+KINDS = Path(__file__).parent / "kinds"
+
+
+def with_kinds(place: Path) -> Path:
+    """The same with the kinds of `tests/kinds`."""
+    return with_added(place, {f"kinds/{sort}": (KINDS / sort).iterdir() for sort in ("state", "policy")})
+
+
 def polysome(path: Path, *words: object, cwd: Path) -> tuple[int, str]:
     """The program as users start it, of a folder that `with_added` made: its exit code, and all that it says."""
     environment = os.environ | {"PYTHONPATH": str(path), "NO_COLOR": "1", "COLUMNS": "120"}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.added import polysome, with_added
+from tests.added import KINDS, polysome, with_kinds
 from tests.kinds.policy.instant import KIND as INSTANT
 from tests.kinds.state.ring import KIND as RING
 from typer.testing import CliRunner
@@ -52,13 +52,6 @@ nf scheduled {
 
 needs_compiler = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 Run = Callable[..., tuple[int, str]]
-
-
-ADDED = Path(__file__).resolve().parents[1] / "kinds"
-
-
-def with_kinds(place: Path) -> Path:
-    return with_added(place, {f"kinds/{sort}": (ADDED / sort).iterdir() for sort in ("state", "policy")})
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +110,7 @@ def test_its_invariant_finds_a_fault(run: Run, tmp_path: Path) -> None:
     broken = with_kinds(tmp_path / "broken")
     folder = broken / "polysome/kinds/state/ring"
     folder.unlink()
-    shutil.copytree(ADDED / "state/ring", folder)
+    shutil.copytree(KINDS / "state/ring", folder)
     source = (folder / "__init__.py").read_text(encoding="utf-8")
     (folder / "__init__.py").write_text(source.replace("[-self.room :]", "[-self.room - 1 :]"), encoding="utf-8")
     code, text = polysome(broken, "test", "last_ports.nf", "--traces", 200, "--property", "ring", cwd=tmp_path)

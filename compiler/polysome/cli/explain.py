@@ -48,12 +48,13 @@ def explain(
 
 
 def filled(page: str) -> str:
-    """A page with what it leaves to the kinds: `{kinds}`, a table of those of state, or `{policies}`."""
+    """A page with what it leaves to the kinds: tables of `{kinds}` of state and `{policies}`, names of `{tables}`."""
     from polysome.kinds.policy import POLICIES
-    from polysome.kinds.state import STATE_KINDS
+    from polysome.kinds.state import STATE_KINDS, TABLE_KINDS
 
     if "{kinds}" in page:
         page = page.replace("{kinds}", _table(("kind", "methods", "also"), map(_kind, STATE_KINDS.values())))
+    page = page.replace("{tables}", ", ".join(TABLE_KINDS))
     if "{policies}" in page:
         page = page.replace("{policies}", _table(("policy", "needs", "may have"), map(_policy, POLICIES.values())))
     return page

@@ -6,7 +6,10 @@ is named like the module:
 | module         | what it brings                                                                                |
 |----------------|-----------------------------------------------------------------------------------------------|
 | `invariant.py` | what is true of a kind of state in every run, a built-in property (`testing.builtin.base`)    |
-| `model.py`     | a kind of state in terms of z3, for coverage (`symbolic.state`, `symbolic.tables`)            |
+| `model.py`     | state or a config table in terms of z3, for coverage (`symbolic.state`, `symbolic.tables`)    |
+| `rows.py`      | how rows of a config table stand in files (`config.rows`)                                     |
+| `cpp.py`       | how a config table is in C++ (`backends.nf_cpp.table_code`)                                   |
+| `traffic.py`   | how rows of a config table are drawn in tests, and what hits them (`testing.traffic.values`)  |
 | `lookup.py`    | what a lookup in a config table must find, told a second time (`testing.builtin.lookups`)     |
 | `expected.py`  | what a policy's definition says, told a second time (`testing.builtin.schedule_models`)       |
 """
