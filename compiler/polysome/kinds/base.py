@@ -129,8 +129,9 @@ def _pair(row: tuple[Any, Any], type: types.Table, show: Show) -> str:
 class TableKind:
     """A kind of config table: rows that an operator gives (LANGUAGE.md, section 8), of which a lookup finds one.
 
-    `params`: ("K", "V"), then `let v = t[key] else …;` finds a row or none; or ("V",), then `t[hash]` has one for every
-    u64 unless the table is empty. `section`: where the manual has it, which is the order of kinds in texts.
+    `params`: ("K", "V"), then `let v = t[key] else …;` finds a row or none; or ("V",), then `t[hash]` has a row, with
+    an identity, for every u64 unless the table is empty. `section`: where the manual has it, which is the order of
+    kinds in texts.
 
     A row is an immutable value of the kind's own making, (key, value) if it says nothing else: `value(row)` is its
     value, `with_value(row, v)` the same row with another. A table in the form of files (`config.load`) is

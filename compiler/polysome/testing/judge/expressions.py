@@ -226,8 +226,10 @@ class PropertyCode(Functions):
         type = self.program.config[e.source].type
         assert isinstance(type, t.Table)
         table = f"{config}[{e.source!r}]"
-        asked = "".join(f", {more!r}" for more in TABLE_KINDS[type.kind].asked(e.key.type))
-        return self.strict([e.key], lambda k: f"{table}.get({k}{asked})", maybe=True)
+        kind = TABLE_KINDS[type.kind]
+        asked = "".join(f", {more!r}" for more in kind.asked(e.key.type))
+        read = "value_of" if kind.identity == "value" else ""  # a mapping's rows are values here (`view.ConfigMap`)
+        return self.strict([e.key], lambda k: f"{read}({table}.get({k}{asked}))", maybe=True)
 
 
 def _kind(packet: ir.Expr) -> str:

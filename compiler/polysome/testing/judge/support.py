@@ -12,6 +12,7 @@ from itertools import accumulate, compress
 from typing import Any
 
 from polysome.kinds.base import Trap
+from polysome.kinds.values import Row
 
 
 class Column(dict[Any, Any]):
@@ -182,8 +183,12 @@ def row(table: Any, index: int) -> Any:
 
 def hashed_row(table: Any, hashed: int) -> Any:
     """The value that a table has for a hash; undefined if it is empty."""
-    found = attempt(table.lookup, hashed)
-    return None if found is None else found.value
+    return value_of(attempt(table.lookup, hashed))
+
+
+def value_of(row: Row | None) -> Any:
+    """The value of a row that a table found; undefined if it found none."""
+    return None if row is None else row.value
 
 
 def aggregate(op: str, values: list[Any]) -> Any:
@@ -210,6 +215,7 @@ NAMES: dict[str, Any] = {
     "ratio": ratio,
     "row": row,
     "hashed_row": hashed_row,
+    "value_of": value_of,
     "aggregate": aggregate,
     "compress": compress,
     "bisect_left": bisect_left,
