@@ -64,6 +64,15 @@ def test_its_folder_has_what_it_needs(name: str) -> None:
         assert re.match(rf"## {kind.section}\. ", title), title
 
 
+@pytest.mark.parametrize("name", [name for name in TABLE_KINDS if name != "map"])  # which state has too
+def test_no_other_code_names_it(name: str) -> None:
+    """But P4, where `lpm` is a way to match."""
+    package = KINDS.parents[1]
+    elsewhere = [path for path in package.rglob("*.py") if KINDS not in path.parents and "p4" not in path.parts]
+    named = re.compile(rf"""["']{name}["']|kinds\.state\.{name}\b|kinds\.state import .*\b{name}\b""")
+    assert elsewhere and [str(path) for path in elsewhere if named.search(path.read_text(encoding="utf-8"))] == []
+
+
 def drawn(type: t.Table, count: int) -> list[Any]:
     """Tables, and what becomes of them by changes."""
     given, chance = nf(type), random.Random(str(type))
