@@ -48,6 +48,7 @@ class Lookups(Invariant):
 
     @property
     def doc(self) -> str:
+        """With what that is for each kind."""
         told = [brought("lookup")[name] for name in TABLE_KINDS if name in brought("lookup")]
         notes = [f" ({each.note})" for each in told if each.note]
         return f"{super().doc}: {', '.join(each.finds for each in told)}.{''.join(notes)}"

@@ -194,6 +194,10 @@ def keys(type: t.Table, value: Any, part: int | None = None) -> Iterator[tuple[t
 # ---------------------------------------------------------------- tables
 
 
+Simpler = Callable[[Any, t.Type], Iterator[Any]]  # values a step simpler than one of a type
+Exchange = Callable[[Any, t.Type], Any]  # another value instead of one of a type
+
+
 class TableTraffic:
     """The rows of a kind of config table in tests: drawn, asked for, made simpler. Those of this one are (key, value):
     `config map`. What is made of rows one by one may stand beside others or not: `TableKind.together` sees to that.
@@ -211,7 +215,7 @@ class TableTraffic:
         return value(program, c, type.key), value(program, c, type.value)
 
     def changed(self, program: ir.Program, c: Choices, type: t.Table, old: Any) -> Any:
-        """A row in place of another; one that has a single row's key keeps that."""
+        """A row in place of another: with the same key and another value, if keys are what rows differ by."""
         kind = TABLE_KINDS[type.kind]
         return kind.with_value(old, part_changed(program, c, type.value, kind.value(old)))
 
@@ -232,12 +236,8 @@ class TableTraffic:
         yield from (kind.with_value(row, v) for v in simpler(kind.value(row), type.value))
 
     def exchanged(self, row: Any, type: t.Table, inside: Exchange) -> Any:
-        """The row with what `inside` makes of each value in it that is one address, or has such; prefixes stay."""
+        """The row with what `inside` makes of the values in it, which exchanges their addresses; prefixes stay."""
         return inside(row[0], type.key), inside(row[1], type.value)
-
-
-Simpler = Callable[[Any, t.Type], Iterator[Any]]  # values a step simpler than one of a type
-Exchange = Callable[[Any, t.Type], Any]  # another value instead of one of a type
 
 
 class _Untold(TableTraffic):
