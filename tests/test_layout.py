@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "syntax": set[str](),
     "explain": set[str](),
     "smt": set[str](),
-    "kinds": {"ir.types", "ir.value_places"},
+    "kinds": {"ir.types", "ir.value_places"},  # the places in a key that a matcher each is for
     "ir": {"resources", SPANS},
     "semantics": {"syntax", "ir", "kinds", "resources"},
     "analysis": {"ir", "kinds", SPANS, DIAGNOSTICS},
