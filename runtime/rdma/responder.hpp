@@ -76,8 +76,11 @@ class Responder {
     /// It is back, with memory full of ones and queue pairs that are silent until each is reset. O(region).
     void revive() {
         silence();
-        execution_.forget();
+        clear();
     }
+
+    /// Memory is full of ones. O(region).
+    void clear() { execution_.forget(); }
 
     /// Emits what is due by `now`, then executes a frame from the link, and emits its answer unless that is due later.
     template <class Emit>

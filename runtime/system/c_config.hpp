@@ -6,16 +6,16 @@
 #include <string>
 
 #include "system/config.hpp"
-#include "system/deployment.hpp"
 
 extern "C" {
 struct polysome_link {
     uint64_t rate;  ///< 0: frames take no time
     uint64_t delay;
-    uint64_t queue;  ///< bytes; of `out`, unused: the switch has `queue_bytes`
+    uint64_t queue;  ///< bytes
 };
 
-/// A port of the switch and the cable in it; `out` from the switch, `in` to it.
+/// A port of the switch and the cable in it; `out` from the switch, `in` to it. The port's rate and queues are the
+/// switch's, so `out` has a delay only.
 struct polysome_cable {
     polysome_link out;
     polysome_link in;
@@ -26,7 +26,7 @@ struct polysome_cable {
 struct polysome_server {
     polysome_cable cable;
     uint8_t mac[6];
-    uint16_t pad;
+    uint16_t queue_pairs;
     uint32_t ip;
     uint32_t rkey;
     uint64_t region;     ///< bytes
@@ -52,19 +52,13 @@ struct polysome_fault {
     uint64_t to;
 };
 
-/// A frame to `mac` from a server, or from a port without a role, leaves at `port` of the device; so does one of theirs
-/// to a group, if `port` has no role.
-struct polysome_station {
-    uint8_t mac[6];
-    uint16_t port;
-};
-
 struct polysome_system {
     uint64_t seed;
     uint64_t start;  ///< when the first packet comes; times of faults count from here
     uint8_t switch_mac[6];
-    uint8_t nf_mac[6];
+    uint16_t pad;
     uint32_t switch_ip;
+    uint32_t pad2;
 
     const polysome_cable* traffic;  ///< by logical port
     size_t traffic_count;
@@ -75,36 +69,37 @@ struct polysome_system {
     uint32_t nf_burst;
     uint64_t nf_frame_time;
 
-    const uint16_t* queue_pairs;  ///< the server of each
-    size_t queue_pair_count;
-    uint32_t queue_pair_bits;  ///< of their places in the program
-    uint32_t buckets;          ///< entries of the program's table
-    const uint16_t* depths;    ///< bytes of a packet in the fields frames of ways 1, 2, ...
-    size_t depth_count;
-    const uint16_t* verdicts;  ///< 0x8000 | mask, those that may occur
-    size_t verdict_count;
-    const polysome_station* stations;  ///< beside the servers
-    size_t station_count;
-    uint64_t fallback_rate;   ///< bytes per second of whole packets that find no queue pair up; 0: no limit
-    uint64_t fallback_burst;  ///< bytes
-
     const polysome_fault* faults;
     size_t fault_count;
 
-    uint16_t recirculation;  ///< ports of the device
-    uint16_t generator;
-    uint16_t controller_port;
-    uint32_t queue_bytes;  ///< of each queue of the switch
-    uint64_t recirculation_rate;
-    uint64_t recirculation_time;  ///< ns beside its time on the wire
-    uint64_t sweep;               ///< ns between sweeps; 0: none
-    uint64_t poll;                ///< ns between the controller's looks
-    uint64_t longest_queueing;
     uint64_t drain;         ///< ns after the last packet, at most
     uint32_t capture;       ///< 1: a record of every frame on every link
     uint32_t collide;       ///< 1: the NF's hash tables have few places, for tests
     const uint64_t* sizes;  ///< of the NF's state; none: those it was generated with
     size_t size_count;
+};
+
+/// How far a run is. `next`: when a part acts by the clock (all ones: none does). `resting`: nothing moves, and nothing
+/// is left to be seen by a look at the switch.
+struct polysome_progress {
+    uint64_t now;
+    uint64_t next;
+    uint32_t taken;  ///< packets of the last call that have arrived
+    uint32_t resting;
+};
+
+/// As SetPort of the controller's driver has it.
+struct polysome_port {
+    uint64_t rate;       ///< bit/s; 0: no limit
+    uint64_t loop_time;  ///< ns
+    uint32_t queue_bytes;
+    uint32_t first_queue_bytes;  ///< 0: as the others
+    uint16_t port;
+    uint8_t role;
+    uint8_t index;
+    uint8_t append_icrc;
+    uint8_t loopback;
+    uint16_t pad;
 };
 }
 
@@ -216,42 +211,14 @@ inline SystemConfig config_of(const polysome_system& from) {
         made.nic.region_size = server.region;
         made.nic.read_time = server.read_time;
         made.nic.read_rate = server.read_rate;
+        made.queue_pairs = server.queue_pairs;
         config.servers.push_back(made);
     }
-    config.queue_pairs.assign(from.queue_pairs, from.queue_pairs + from.queue_pair_count);
-    for (const uint16_t server : config.queue_pairs) {
-        if (server >= config.servers.size())
-            throw std::invalid_argument("a queue pair is of a server that there is not");
-    }
-    config.recirculation = from.recirculation;
-    config.recirculation_rate = from.recirculation_rate;
-    config.recirculation_time = from.recirculation_time;
-    config.generator = from.generator;
-    config.controller_port = from.controller_port;
-    config.queue_bytes = from.queue_bytes;
-    config.sweep = from.sweep;
-    config.controller = {
-        .poll = from.poll, .longest_queueing = from.longest_queueing, .index_bits = from.queue_pair_bits};
-    if (from.poll == 0) throw std::invalid_argument("the controller needs a time between its looks");
     config.drain = from.drain;
     config.capture = from.capture != 0;
     FaultPlan plan(config, from.start);
     for (const polysome_fault& fault : std::span(from.faults, from.fault_count)) plan.add(fault);
     return config;
-}
-
-inline Deployment deployment_of(const polysome_system& from) {
-    Deployment deployment;
-    deployment.nf_mac = mac_of(from.nf_mac);
-    deployment.buckets = from.buckets;
-    deployment.depths.assign(from.depths, from.depths + from.depth_count);
-    deployment.verdicts.assign(from.verdicts, from.verdicts + from.verdict_count);
-    for (const polysome_station& station : std::span(from.stations, from.station_count)) {
-        deployment.stations.push_back({mac_of(station.mac), station.port});
-    }
-    deployment.fallback_rate = from.fallback_rate;
-    deployment.fallback_burst = from.fallback_burst;
-    return deployment;
 }
 
 }  // namespace polysome::system

@@ -108,32 +108,28 @@ void report_nf(Report& report, const NfHost<Nf>& nf) {
 /// Where copies ended in a switch that runs a program, outside the program.
 template <class SwitchT>
 void report_switch(Report& report, const SwitchT& device) {
-    if constexpr (requires { device.drops(); }) {
-        const auto& drops = device.drops();
-        report.line("switch too long", drops.too_long);
-        report.line("switch ingress parser errors", drops.ingress_parser);
-        report.line("switch dropped in ingress", drops.ingress_program);
-        report.line("switch without a port", drops.no_port);
-        report.line("switch empty groups", drops.empty_group);
-        report.line("switch unknown ports", drops.unknown_port);
-        report.line("switch unknown mirror sessions", drops.unknown_session);
-        report.line("switch queues full", drops.queue_full);
-        report.line("switch egress parser errors", drops.egress_parser);
-        report.line("switch dropped in egress", drops.egress_program);
-    }
+    const auto& drops = device.drops();
+    report.line("switch too long", drops.too_long);
+    report.line("switch ingress parser errors", drops.ingress_parser);
+    report.line("switch dropped in ingress", drops.ingress_program);
+    report.line("switch without a port", drops.no_port);
+    report.line("switch empty groups", drops.empty_group);
+    report.line("switch unknown ports", drops.unknown_port);
+    report.line("switch unknown mirror sessions", drops.unknown_session);
+    report.line("switch queues full", drops.queue_full);
+    report.line("switch egress parser errors", drops.egress_parser);
+    report.line("switch dropped in egress", drops.egress_program);
 }
 
 /// All of it.
-template <class SwitchT, class Nf, class PortConfig>
-std::string report_of(const System<SwitchT, Nf, PortConfig>& system) {
+template <class SwitchT, class Nf>
+std::string report_of(const System<SwitchT, Nf>& system) {
     Report report;
     report_fates(report, system.ledger());
     report_nf(report, system.nf());
     for (const auto& link : system.links()) report_link(report, *link);
     for (size_t i = 0; i < system.servers(); ++i) report_server(report, i, system.server(i));
     report_switch(report, system.device());
-    report.line("queue pairs taken down", system.controller().downs());
-    report.line("queue pairs restored", system.controller().restores());
     report.line("sweeps", system.sweeps());
     report.line("frames to ports without a cable", system.nowhere());
     report.line("events", system.events());

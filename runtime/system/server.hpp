@@ -18,51 +18,50 @@ struct QueuePairNumbers {
     uint32_t psn;  ///< of the first request
 };
 
-/// What a controller needs of the servers' agents.
-class AgentDriver {
-  public:
-    virtual ~AgentDriver() = default;
-
-    /// The server's queue pair gets a new number and PSN, and is ready, its answers for the switch's number
-    /// `answers_to`; nothing if the server does not answer. A server that was away has by then filled its region with
-    /// ones.
-    virtual std::optional<QueuePairNumbers> reset(size_t server, uint32_t pair, uint32_t answers_to) = 0;
-};
-
 class Server {
   public:
-    /// `number`: the server's. Queue pair numbers and PSNs are drawn from the seed.
-    Server(Commons& commons, size_t number, const rdma::Config& config, uint64_t seed)
+    /// `number`: the server's. Its queue pairs are silent until each is reset; numbers and PSNs are drawn from the
+    /// seed.
+    Server(Commons& commons, size_t number, const rdma::Config& config, uint32_t queue_pairs, uint64_t seed)
         : commons_(commons),
           number_(static_cast<uint16_t>(number)),
           nic_(config),
+          pairs_(queue_pairs),
+          marks_(queue_pairs),
           random_(seed, "server" + std::to_string(number) + " numbers"),
           refused_(commons.ledger.cause(named("refused"))),
           flipped_(commons.ledger.cause(named("corrupted head"))) {
         for (size_t i = 0; i < rdma::DROPS; ++i) causes_[i] = commons.ledger.cause(named(rdma::DROP_NAMES[i]));
     }
 
-    /// A queue pair whose answers go to the switch's number `answers_to`.
-    QueuePairNumbers add_pair(uint32_t switch_ip, uint32_t answers_to) {
+    // ---- the agent; it answers as long as the server is alive
+
+    bool alive() const { return nic_.alive(); }
+    /// Which of the agent's runs this is, from 1.
+    uint64_t run() const { return run_; }
+
+    /// A queue pair gets a new number and PSN, and is ready, its answers for the switch's number `answers_to`.
+    QueuePairNumbers reset(uint32_t pair, uint32_t switch_ip, uint32_t answers_to) {
         const QueuePairNumbers numbers = fresh();
-        const uint32_t pair = nic_.add(numbers.qpn, {commons_.switch_mac, switch_ip, answers_to}, numbers.psn);
-        by_qpn_[numbers.qpn] = by_answer_[answers_to] = pair;
-        marks_.emplace_back();
+        std::optional<uint32_t>& known = pairs_.at(pair);
+        if (known) {
+            by_qpn_.erase(nic_.pair(*known).qpn);
+            by_answer_.erase(nic_.pair(*known).peer.qpn);
+            nic_.reset(*known, numbers.qpn, numbers.psn, answers_to);
+            marks_[*known] = {};
+            ++resets_;
+        } else {
+            known = nic_.add(numbers.qpn, {commons_.switch_mac, switch_ip, answers_to}, numbers.psn);
+        }
+        by_qpn_[numbers.qpn] = by_answer_[answers_to] = *known;
         return numbers;
     }
-
-    // ---- the agent
-
-    std::optional<QueuePairNumbers> reset(uint32_t pair, uint32_t answers_to) {
-        if (!nic_.alive()) return {};
-        const QueuePairNumbers numbers = fresh();
-        by_qpn_.erase(nic_.pair(pair).qpn);
-        by_answer_.erase(nic_.pair(pair).peer.qpn);
-        nic_.reset(pair, numbers.qpn, numbers.psn, answers_to);
-        by_qpn_[numbers.qpn] = by_answer_[answers_to] = pair;
-        marks_[pair] = {};
-        ++resets_;
-        return numbers;
+    /// Is the queue pair as the last reset has made it, and of use?
+    bool ready(uint32_t pair) const { return pairs_.at(pair) && nic_.pair(*pairs_[pair]).state == rdma::State::ready; }
+    /// Memory is full of ones. O(region), unless it is already.
+    void clear() {
+        if (nic_.counters().writes != cleared_at_) nic_.clear();
+        cleared_at_ = nic_.counters().writes;
     }
 
     // ---- what goes wrong
@@ -71,7 +70,10 @@ class Server {
         nic_.kill();
         for (Ring<uint64_t>& waiting : marks_) waiting = {};
     }
-    void revive() { nic_.revive(); }
+    void revive() {
+        nic_.revive();
+        ++run_;
+    }
     /// Each queue pair's next request gets a fatal NAK.
     void fail() {
         for (uint32_t pair = 0; pair < nic_.size(); ++pair) nic_.fail(pair);
@@ -155,17 +157,20 @@ class Server {
     Commons& commons_;
     uint16_t number_;
     rdma::Responder nic_;
+    std::vector<std::optional<uint32_t>> pairs_;  ///< the NIC's index of each, once it is made
+    std::vector<Ring<uint64_t>> marks_;           ///< of the requests, by that index, whose answers wait
     Random random_;
     Cause refused_, flipped_;
     std::array<Cause, rdma::DROPS> causes_{};
     std::unordered_map<uint32_t, uint32_t> by_qpn_;     ///< the NIC's numbers, to pairs
     std::unordered_map<uint32_t, uint32_t> by_answer_;  ///< the switch's
-    std::vector<Ring<uint64_t>> marks_;                 ///< of the requests of each pair whose answers wait
     uint64_t asking_ = 0;                               ///< of the request that has just come
     bool answered_ = false;
     uint32_t next_qpn_ = 0;
     uint64_t host_frames_ = 0;
-    uint64_t resets_ = 0;
+    uint64_t resets_ = 0;  ///< beside each queue pair's first
+    uint64_t run_ = 1;
+    uint64_t cleared_at_ = 0;  ///< WRITEs by then
 };
 
 }  // namespace polysome::system

@@ -1,32 +1,42 @@
-/// The whole system in one process: traffic, switch, shared servers, NF, the links between them, and a controller, on
-/// virtual time. The same config, seed and arrivals give the same run, frame by frame.
+/// The whole system in one process: traffic, switch, shared servers, NF, and the links between them, on virtual time.
+/// The same config, seed, arrivals and changes by the controller give the same run, frame by frame.
 ///
-/// `SwitchT` runs the switch's program (p4::Switch<Program>; the tests have one by hand):
-///   explicit SwitchT(void (*icrc)(std::span<const uint8_t> frame, uint8_t* to));
-///   void set_port(uint16_t port, const PortConfig&);  bool is_set(uint16_t port) const;
-///   void receive(uint16_t port, std::span<const uint8_t> frame, Time now, uint64_t mark);
-///   Time next() const;
-///   void advance(Time now, transmit);   // transmit(uint16_t port, std::span<const uint8_t>, Time left, uint64_t mark)
-/// and PortConfig has rate, queue_bytes, metadata, append_icrc, loopback. `Nf` is a generated NF.
+/// The controller is the caller: it sets the switch through its driver, resets queue pairs, and has a run stop when
+/// there is something to see. `SwitchT` is a p4::Switch, `Nf` a generated NF.
 #pragma once
 
 #include <cassert>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "switch/roles.hpp"
+#include "switch/switch.hpp"
 #include "system/agenda.hpp"
 #include "system/config.hpp"
+#include "system/server.hpp"
 
 namespace polysome::system {
 
-using p4::port_metadata;
-using p4::PortRole;
 using p4::sweep_frame;
 
-template <class SwitchT, class Nf, class PortConfig = typename SwitchT::PortConfig>
-class System final : public AgentDriver {
+/// Why a run has stopped.
+enum class Stop : uint8_t {
+    done,  ///< all that was asked for has happened
+    due,   ///< the time that was given
+    seen,  ///< a register that is watched does not have the values that it had
+};
+
+/// A register of the switch's program whose first cells are looked at again and again; none: `count` is 0.
+struct Watch {
+    std::string name;
+    std::vector<uint64_t> values;  ///< of its first cells, as they were
+    Time period = 0;               ///< ns between two looks
+};
+
+template <class SwitchT, class Nf>
+class System final {
   public:
     /// Arrivals at server i's own port rather than at a logical port have this bit and i for their port.
     static constexpr uint16_t at_server = 0x4000;
@@ -34,7 +44,6 @@ class System final : public AgentDriver {
     static constexpr uint16_t at_nf = 0x8000;
     /// And those with both bits come into this port of the switch without a link; one that is not set has no role.
     static constexpr uint16_t at_switch = 0xc000;
-    static constexpr uint8_t controllers_index = 255;  ///< of its port, where others have a logical port's number
 
     System(const SystemConfig& config, std::span<const uint64_t> sizes, bool collide)
         : config_(config), work_(parts(config)), clocks_(clock_parts) {
@@ -43,8 +52,6 @@ class System final : public AgentDriver {
         add_traffic();
         add_nf(sizes, collide);
         add_servers();
-        add_pairs();
-        loopback();
         plan_mishaps();
     }
     System(const System&) = delete;
@@ -54,44 +61,57 @@ class System final : public AgentDriver {
     bool configure(std::span<const uint8_t> blob) { return nf_->configure(blob); }
     void change_at(Time time, std::span<const uint8_t> blob) { nf_->change_at(time, blob); }
 
-    /// Puts the queue pairs into service. Tables that do not change during a run are the caller's to fill, before.
-    void start(SplitTables& tables) {
-        controller_ = std::make_unique<Controller>(tables, *this, config_.controller, entries_);
-        controller_->start();
-    }
+    // ---- the controller's
 
-    /// A packet arrives; everything that happens before is done first. Times do not run back; if one does, it is now.
-    void arrive(Time time, uint16_t port, std::span<const uint8_t> bytes) {
-        if (commons_.ledger.packets() == 0) switch_start_ = time;
-        run_until(time);
-        now_ = std::max(now_, time);
-        if ((port & at_switch) == at_switch) return into_switch(port & ~at_switch, bytes);
-        Link* const link = way_in(port);
-        if (link == nullptr) throw std::invalid_argument("there is no port " + std::to_string(port));
-        link->send(bytes, Mark::of(Mark::packet, commons_.ledger.arrived()), now_);
-        refresh(*link);
+    /// Sweeps over queue pairs 0 to `count` - 1, as frames of the packet generator at `port` (rule 4); none if `period`
+    /// or `count` is 0.
+    void set_generator(uint16_t port, Time period, size_t count) {
+        generator_ = {port, period, count};
+        if (!asleep_) wake_sweep();
     }
+    /// A run stops at a look at which the register's values are others than those now.
+    void watch(const std::string& name, size_t count, Time period) {
+        watched_ = {name, std::vector<uint64_t>(count), period};
+        for (size_t i = 0; i < count; ++i) watched_.values[i] = switch_.read_register(name, i);
+        if (!asleep_) wake_looks();
+    }
+    /// Has nothing moved for so long that a sweep, or a look at the switch, finds nothing new? Then both sleep until
+    /// something moves; a trace may have gaps of hours.
+    bool resting() const { return work_.time() == never && now_ - last_work_ > 4 * longest_pause(); }
+    /// When a part acts by the clock next; `never` if none does.
+    Time next_by_clock() const { return clocks_.time(); }
 
-    /// Runs until nothing is on the way, or for as long as the config says; then tells what is lost and what is held.
-    void finish() {
-        const Time end = now_ + std::min(config_.drain, never - now_);
-        run_out(end);
-        nf_->finish();
-        refresh(*nf_out_);
-        run_out(end);
-        Ledger& ledger = commons_.ledger;
-        for (uint64_t packet = 0; packet < ledger.packets(); ++packet) {
-            const Fate fate = ledger.fate(packet);
-            if (fate == Fate::lost) record(Record::lost, ledger.cause_of(packet), packet);
-            if (fate == Fate::held) record(Record::held, 0, packet);
+    // ---- a run
+
+    /// Packets arrive, in order of time, and all that happens before each is done first, but nothing later than
+    /// `until`. `taken`: how many have arrived. Times do not run back; if one does, it is now.
+    template <class Arrivals>
+    Stop arrive(const Arrivals& arrivals, size_t& taken, Time until) {
+        for (taken = 0; taken < arrivals.size(); ++taken) {
+            const auto& next = arrivals[taken];
+            if (commons_.ledger.packets() == 0) switch_start_ = next.time;
+            if (run_until(std::min<Time>(next.time, until)) == Stop::seen) return Stop::seen;
+            if (next.time > until) return passed(until);
+            now_ = std::max<Time>(now_, next.time);
+            arrive(next.port, {next.data, next.size});
         }
-        commons_.recorder.write(Record::end, 0, nf_->now(), no_number, no_number);
+        return Stop::done;
     }
 
-    // ---- the agents
-
-    std::optional<QueuePairNumbers> reset(size_t server, uint32_t pair, uint32_t answers_to) override {
-        return servers_.at(server)->reset(pair, answers_to);
+    /// Runs until nothing is on the way, or for as long as the config says, but not beyond `until`: to be called again
+    /// until it is done. Then it has told what is lost and what is held.
+    Stop finish(Time until) {
+        if (!ending_) end_ = now_ + std::min(config_.drain, never - now_);
+        ending_ = true;
+        if (const Stop stop = run_out(until); stop != Stop::done) return stop;
+        if (!nf_ended_) {
+            nf_ended_ = true;
+            nf_->finish();
+            refresh(*nf_out_);
+            if (const Stop stop = run_out(until); stop != Stop::done) return stop;
+        }
+        tell_fates();
+        return Stop::done;
     }
 
     // ---- what there is
@@ -101,6 +121,7 @@ class System final : public AgentDriver {
     const SwitchT& device() const { return switch_; }
     const NfHost<Nf>& nf() const { return *nf_; }
     const Server& server(size_t i) const { return *servers_.at(i); }
+    Server& server(size_t i) { return *servers_.at(i); }
     size_t servers() const { return servers_.size(); }
     const std::vector<std::unique_ptr<Link>>& links() const { return links_; }
     const Link& link(std::string_view name) const {
@@ -109,7 +130,6 @@ class System final : public AgentDriver {
         }
         throw std::out_of_range("no link " + std::string(name));
     }
-    const Controller& controller() const { return *controller_; }
     const Ledger& ledger() const { return commons_.ledger; }
     Recorder& recorder() { return commons_.recorder; }
     Time now() const { return now_; }
@@ -125,7 +145,7 @@ class System final : public AgentDriver {
     /// first: what waits in it leaves before more comes.
     enum Part : size_t { switch_part, nf_part, first_server_part };
     /// The parts that act by the clock: they alone do not keep a run going.
-    enum ClockPart : size_t { nf_wake, mishaps, sweep, poll, clock_parts };
+    enum ClockPart : size_t { nf_wake, mishaps, sweep, look, clock_parts };
 
     static size_t parts(const SystemConfig& config) {
         return first_server_part + config.servers.size() + 2 * (config.traffic.size() + 1 + config.servers.size());
@@ -146,7 +166,7 @@ class System final : public AgentDriver {
     // ------------------------------------------------------------ building
 
     /// Both directions of a cable. The switch's side of `out` queues and sends; the link itself only takes its time.
-    void add_cable(const std::string& name, const CableConfig& cable, PortRole role, size_t index, Role out, Role in,
+    void add_cable(const std::string& name, const CableConfig& cable, size_t index, Role out, Role in,
                    typename Place::Kind end) {
         LinkConfig wire = cable.out;
         wire.rate = 0;
@@ -157,15 +177,6 @@ class System final : public AgentDriver {
         }
         by_port_[cable.port] = links_.back().get();
         add_link(name + " in", cable.in, cable.in_faults, in, {Place::switch_port, cable.port});
-        switch_.set_port(cable.port, port_config(cable, role, index));
-    }
-    PortConfig port_config(const CableConfig& cable, PortRole role, size_t index) const {
-        PortConfig port;
-        port.rate = cable.out.rate;
-        port.queue_bytes = config_.queue_bytes;
-        port.metadata = port_metadata(role, index);
-        port.append_icrc = role == PortRole::server;
-        return port;
     }
     void add_link(const std::string& name, const LinkConfig& link, const Faults& faults, Role role, Place end) {
         const auto number = static_cast<uint16_t>(links_.size());
@@ -174,48 +185,22 @@ class System final : public AgentDriver {
     }
     void add_traffic() {
         for (size_t i = 0; i < config_.traffic.size(); ++i) {
-            add_cable("traffic" + std::to_string(i), config_.traffic[i], PortRole::traffic, i, Role::traffic,
-                      Role::traffic, Place::sink);
+            add_cable("traffic" + std::to_string(i), config_.traffic[i], i, Role::traffic, Role::traffic, Place::sink);
             ways_in_.push_back(links_.back().get());
         }
     }
     void add_nf(std::span<const uint64_t> sizes, bool collide) {
-        add_cable("nf", config_.nf_cable, PortRole::nf, 0, Role::to_nf, Role::from_nf, Place::nf);
+        add_cable("nf", config_.nf_cable, 0, Role::to_nf, Role::from_nf, Place::nf);
         nf_ = std::make_unique<NfHost<Nf>>(commons_, *links_.back(), config_.nf, sizes, collide);
         nf_out_ = links_.back().get();
     }
     void add_servers() {
         for (size_t i = 0; i < config_.servers.size(); ++i) {
             const ServerConfig& server = config_.servers[i];
-            add_cable("server" + std::to_string(i), server.cable, PortRole::server, i, Role::to_server,
-                      Role::from_server, Place::server);
+            add_cable("server" + std::to_string(i), server.cable, i, Role::to_server, Role::from_server, Place::server);
             server_ways_in_.push_back(links_.back().get());
-            servers_.push_back(std::make_unique<Server>(commons_, i, server.nic, config_.seed));
+            servers_.push_back(std::make_unique<Server>(commons_, i, server.nic, server.queue_pairs, config_.seed));
         }
-    }
-    void add_pairs() {
-        std::vector<uint32_t> count(servers_.size());
-        for (size_t qp = 0; qp < config_.queue_pairs.size(); ++qp) {
-            const uint16_t server = config_.queue_pairs[qp];
-            const uint32_t ours = answers_to(1, qp, config_.controller.index_bits);
-            entries_.push_back({server, 0, ours, servers_.at(server)->add_pair(config_.switch_ip, ours)});
-            entries_.back().pair = count[server]++;
-        }
-    }
-    void loopback() {
-        PortConfig port;
-        port.rate = config_.recirculation_rate;
-        port.queue_bytes = config_.queue_bytes;
-        port.metadata = port_metadata(PortRole::recirculation, 0);
-        port.loopback = true;
-        port.loop_time = config_.recirculation_time;
-        switch_.set_port(config_.recirculation, port);
-        PortConfig generator;
-        generator.metadata = port_metadata(PortRole::generator, 0);
-        switch_.set_port(config_.generator, generator);
-        PortConfig controller;
-        controller.metadata = port_metadata(PortRole::controller, controllers_index);
-        switch_.set_port(config_.controller_port, controller);
     }
     void plan_mishaps() {
         for (size_t i = 0; i < config_.servers.size(); ++i) {
@@ -231,12 +216,43 @@ class System final : public AgentDriver {
 
     // ------------------------------------------------------------ running
 
-    /// Until nothing is on the way, or the time is past `end`.
-    void run_out(Time end) {
-        while (work_.time() != never && std::min(work_.time(), clocks_.time()) <= end) step();
+    Time next() const { return std::min(work_.time(), clocks_.time()); }
+    Stop passed(Time until) {
+        now_ = std::max(now_, until);
+        return Stop::due;
     }
-    void run_until(Time time) {
-        while (std::min(work_.time(), clocks_.time()) <= time) step();
+    /// Until nothing is on the way, or the run's end.
+    Stop run_out(Time until) {
+        while (work_.time() != never && next() <= end_) {
+            if (next() > until) return passed(until);
+            step();
+            if (std::exchange(seen_, false)) return Stop::seen;
+        }
+        return Stop::done;
+    }
+    Stop run_until(Time time) {
+        while (next() <= time) {
+            step();
+            if (std::exchange(seen_, false)) return Stop::seen;
+        }
+        return Stop::done;
+    }
+
+    void arrive(uint16_t port, std::span<const uint8_t> bytes) {
+        if ((port & at_switch) == at_switch) return into_switch(port & ~at_switch, bytes);
+        Link* const link = way_in(port);
+        if (link == nullptr) throw std::invalid_argument("there is no port " + std::to_string(port));
+        link->send(bytes, Mark::of(Mark::packet, commons_.ledger.arrived()), now_);
+        refresh(*link);
+    }
+    void tell_fates() {
+        Ledger& ledger = commons_.ledger;
+        for (uint64_t packet = 0; packet < ledger.packets(); ++packet) {
+            const Fate fate = ledger.fate(packet);
+            if (fate == Fate::lost) record(Record::lost, ledger.cause_of(packet), packet);
+            if (fate == Fate::held) record(Record::held, 0, packet);
+        }
+        commons_.recorder.write(Record::end, 0, nf_->now(), no_number, no_number);
     }
 
     /// One part does what it has to at its time; at one instant, those that act by the clock are last.
@@ -283,7 +299,7 @@ class System final : public AgentDriver {
     }
 
     void into_switch(uint16_t port, std::span<const uint8_t> bytes) {
-        if (!switch_.is_set(port)) switch_.set_port(port, PortConfig{});
+        if (!switch_.is_set(port)) switch_.set_port(port, p4::PortConfig{});
         const uint64_t mark = Mark::of(Mark::packet, commons_.ledger.arrived());
         commons_.ledger.reached(mark, Step::at_switch);
         switch_.receive(port, bytes, switch_time(now_), mark);
@@ -353,37 +369,40 @@ class System final : public AgentDriver {
             case sweep:
                 if (resting()) return sleep();
                 sweep_all();
-                return clocks_.set(sweep, now_ + config_.sweep);
+                return wake_sweep();
             default:
                 if (resting()) return sleep();
-                controller_->poll(now_);
-                return clocks_.set(poll,
-                                   std::min(now_ + config_.controller.poll, std::max(now_ + 1, controller_->next())));
+                seen_ = changed();
+                return wake_looks();
         }
     }
-
-    /// Has nothing moved for so long that a sweep or a look at the switch finds nothing new? Then both may sleep until
-    /// something moves; a trace may have gaps of hours.
-    bool resting() const {
-        const Time enough = 4 * std::max(config_.sweep, config_.controller.poll);
-        return work_.time() == never && now_ - last_work_ > enough && !controller_->busy();
+    bool changed() const {
+        for (size_t i = 0; i < watched_.values.size(); ++i) {
+            if (switch_.read_register(watched_.name, i) != watched_.values[i]) return true;
+        }
+        return false;
     }
+
+    Time longest_pause() const { return std::max(generator_.period, watched_.period); }
     void sleep() {
         asleep_ = true;
         clocks_.set(sweep, never);
-        clocks_.set(poll, never);
+        clocks_.set(look, never);
     }
     void wake_clocks() {
         asleep_ = false;
-        if (controller_ == nullptr) return;
-        if (config_.sweep != 0) clocks_.set(sweep, now_ + config_.sweep);
-        clocks_.set(poll, now_ + config_.controller.poll);
+        wake_sweep();
+        wake_looks();
     }
+    void wake_sweep() {
+        clocks_.set(sweep, generator_.period == 0 || generator_.count == 0 ? never : now_ + generator_.period);
+    }
+    void wake_looks() { clocks_.set(look, watched_.values.empty() ? never : now_ + watched_.period); }
 
     void sweep_all() {
         ++sweeps_;
-        for (size_t qp = 0; qp < entries_.size(); ++qp) {
-            switch_.receive(config_.generator, sweep_frame(static_cast<uint16_t>(qp)), switch_time(now_), 0);
+        for (size_t qp = 0; qp < generator_.count; ++qp) {
+            switch_.receive(generator_.port, sweep_frame(static_cast<uint16_t>(qp)), switch_time(now_), 0);
         }
         refresh_switch();
     }
@@ -431,14 +450,21 @@ class System final : public AgentDriver {
     Link* nf_out_ = nullptr;
     std::unique_ptr<NfHost<Nf>> nf_;
     std::vector<std::unique_ptr<Server>> servers_;
-    std::vector<QueuePairEntry> entries_;
-    std::unique_ptr<Controller> controller_;
+    struct Generator {
+        uint16_t port = 0;
+        Time period = 0;
+        size_t count = 0;
+    } generator_;
+    Watch watched_;
+    bool seen_ = false;  ///< there is something that the controller has to see
     std::vector<Mishap> mishaps_;
     size_t next_mishap_ = 0;
     Time switch_start_ = 0;  ///< when the first packet came
     Time now_ = 0;
     Time last_work_ = 0;
     bool asleep_ = true;
+    bool ending_ = false, nf_ended_ = false;
+    Time end_ = never;  ///< of the run
     uint64_t events_ = 0, sweeps_ = 0, nowhere_ = 0;
 };
 

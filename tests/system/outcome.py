@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from tests.testing.builtin.networks import captured, example
 
+from polysome.backends.controller.config import FALLBACK_BURST
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.library import arrivals
 from polysome.backends.nf_cpp.sizes import sizes
@@ -27,11 +28,13 @@ from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions
 from polysome.engines.record import Record
 from polysome.engines.system import System
-from polysome.engines.system.report import events
+from polysome.engines.system.control.controller import SimulatedController
+from polysome.engines.system.report import counters, events
 from polysome.engines.system.run import Counted
 from polysome.engines.trace import Arrival, Trace
 from polysome.plan.frames import ICRC, odd_bytes, padding
 from polysome.testing.spec import Spec
+from polysome_controller.program import FALLBACK
 
 # The tests of this folder have one library for each example: the one that counts what is reached.
 SYSTEM = System(counted=lambda *_: None)
@@ -164,21 +167,26 @@ def ran(
     servers = len(design.site.rdma_servers)
     found = faults.parse(mix, servers, spec.program.ports) if mix else ()
     run = Run(sizes(spec.program), start=frames[0][1], seed=seed, faults=found, deep=True, capture=capture)
-    outcome, system = Outcome(spec, design, frames), configure(design, run)
-    if recirculation_rate is not None:
-        system.recirculation_rate = recirculation_rate
-    if fallback_rate is not None:
-        system.fallback_rate = fallback_rate // 8
-    library = load(build(design, counted=True))
-    with Running(library, system, encode(spec.program, spec.config or {})) as running:
+    outcome, library = Outcome(spec, design, frames), load(build(design, counted=True))
+    with (
+        Running(library, configure(design, run), encode(spec.program, spec.config or {})) as running,
+        SimulatedController(design, running, run) as controller,
+    ):
+        if recirculation_rate is not None:
+            port = running.switch.port(design.addresses.recirculation_port)
+            assert port is not None
+            port.rate = recirculation_rate
+            running.switch.set_port(port)
+        if fallback_rate is not None:
+            running.switch.set_meter(FALLBACK, 0, fallback_rate, FALLBACK_BURST)
         for register, value in registers.items():
-            running.set_register(register, 0, value)
+            running.switch.set_register(register, 0, value)
         for place in range(0, len(frames), 256):
-            running.hand_over(arrivals(frames[place : place + 256]))
+            controller.arrive(arrivals(frames[place : place + 256]))
             _note(outcome, running)
-        running.finish()
+        controller.finish()
         _note(outcome, running)
-        outcome.counters, outcome.events = running.report(), events(running, design)
+        outcome.counters, outcome.events = counters(running, controller), events(running, design)
         if counted is not None:
             counted(design, running.coverage())
     return outcome

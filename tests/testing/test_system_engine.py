@@ -22,6 +22,7 @@ from polysome.backends.system.library import build
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions, Unsupported
 from polysome.engines.record import Record
+from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.trace import Arrival, Trace
 from polysome.ir.checksum import whole
 from polysome.plan import frames
@@ -158,9 +159,12 @@ def reflected(spec: Spec, frames: list[bytes]) -> tuple[Record, set[int]]:
     assert found.lost == {} and len(found.fates) == len(frames) and all(fate.sent for fate in found.fates)
     design = default_design(spec.program)
     run = Run(sizes(spec.program), start=0, seed=0, faults=(), deep=True)
-    with Running(abi.load(build(design)), configure(design, run), encode(spec.program, {})) as running:
-        running.hand_over(arrivals([(a.port, a.time, a.data) for a in trace.arrivals]))
-        running.finish()
+    with (
+        Running(abi.load(build(design)), configure(design, run), encode(spec.program, {})) as running,
+        SimulatedController(design, running, run) as controller,
+    ):
+        controller.arrive(arrivals([(a.port, a.time, a.data) for a in trace.arrivals]))
+        controller.finish()
         decided = [it for it in running.records() if it.kind == abi.Kind.decided]
         return found, {it.packet for it in decided if it.packet is not None and it.data[0] & 15 == 0}
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polysome_controller import control_pb2 as pb
-from polysome_controller.context import Context
-from polysome_controller.trust import MEND, complaint
+from polysome_controller.journal import Journal
+from polysome_controller.peer import Peer
+from polysome_controller.trust import MEND, Trust, complaint
 
 
 class CertificateWatch:
     """Parts tell of their own when they are asked how they are."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, journal: Journal, trust: Trust, peers: Sequence[Peer]) -> None:
+        """`peers`: of whoever there is by the time of a look."""
+        self._journal = journal
+        self._trust = trust
+        self._peers = peers
         self._told: dict[str, str] = {}
-        self._version = context.trust.version
+        self._version = trust.version
 
     async def look(self) -> None:
         """Takes what is new of the controller's own files; what is wrong is told once."""
-        trust, journal = self._context.trust, self._context.journal
+        trust, journal = self._trust, self._journal
         trust.look()
         if trust.version != self._version:
             self._version = trust.version
@@ -29,9 +35,9 @@ class CertificateWatch:
                     journal.warning(state.name, f"certificate: {state.trouble}")
 
     def messages(self) -> list[pb.CertificateState]:
-        parts = {peer.name: peer.certificate for peer in self._context.peers if peer.certificate.ends}
+        parts = {peer.name: peer.certificate for peer in self._peers if peer.certificate.ends}
         found = []
-        for state in (*self._context.trust.states(), *parts.values()):
+        for state in (*self._trust.states(), *parts.values()):
             told = pb.CertificateState()
             told.CopyFrom(state)
             told.trouble = complaint(state, MEND)

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.journal import Journal
 from polysome_controller.layout import SECOND, Bucket, Layout, fingerprint, layout_of
-from polysome_controller.rpc import Leases, Peer
+from polysome_controller.peer import Connect
 from polysome_controller.state import PairState, State, Store
 from polysome_controller.tables import Tables
-from polysome_controller.trust import Trust
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A configuration, and what follows from it alone."""
+
+    config: pb.ControllerConfig
+    layout: Layout
+    tables: Tables
+    fingerprint: str
+
+    @classmethod
+    def of(cls, config: pb.ControllerConfig) -> Fixed:
+        layout = layout_of(config)
+        return cls(config, layout, Tables(config, layout), fingerprint(config))
 
 
 @dataclass
 class Context:
     """Times are seconds. `pairs` of the state has an entry for each queue pair of the layout."""
 
-    config: pb.ControllerConfig
+    fixed: Fixed
     store: Store
     journal: Journal
-    trust: Trust
-    leases: Leases
-    peers: list[Peer] = field(default_factory=list)
-    layout: Layout = field(init=False)
-    tables: Tables = field(init=False)
-    fingerprint: str = field(init=False)
+    connect: Connect
 
     def __post_init__(self) -> None:
-        self.layout = layout_of(self.config)
-        self.tables = Tables(self.config, self.layout)
-        self.fingerprint = fingerprint(self.config)
         state = self.state
         if state.filled_for != self.fingerprint or len(state.pairs) != len(self.layout.server_of):
             # Numbers that were given are not given again: what still answers them is not ours.
@@ -44,6 +50,22 @@ class Context:
         state.drained = [name for name in state.drained if name in names]
         if state.active not in names:
             state.active = names[0]
+
+    @property
+    def config(self) -> pb.ControllerConfig:
+        return self.fixed.config
+
+    @property
+    def layout(self) -> Layout:
+        return self.fixed.layout
+
+    @property
+    def tables(self) -> Tables:
+        return self.fixed.tables
+
+    @property
+    def fingerprint(self) -> str:
+        return self.fixed.fingerprint
 
     @property
     def state(self) -> State:
@@ -73,11 +95,6 @@ class Context:
 
     def move_traffic(self, nf: str) -> None:
         self.state.active = nf
-
-    def peer(self, service: str, address: str, name: str) -> Peer:
-        made = Peer(service, address, name, self.trust, self.leases, self.deadline)
-        self.peers.append(made)
-        return made
 
     def placed(self, buckets: list[int]) -> list[tuple[int, Bucket]]:
         """Buckets as they are to be now."""

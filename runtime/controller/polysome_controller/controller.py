@@ -8,37 +8,39 @@ import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller import program
 from polysome_controller.certificates import CertificateWatch
 from polysome_controller.configure import Operations
-from polysome_controller.context import Context
+from polysome_controller.context import Context, Fixed
 from polysome_controller.data_path import DataPath
 from polysome_controller.driver import SwitchDriver
-from polysome_controller.errors import ConfigurationError, EnvironmentProblem, PartError, Refused
+from polysome_controller.errors import ConfigurationError, EnvironmentProblem
 from polysome_controller.events import EventWatch
 from polysome_controller.journal import Journal
 from polysome_controller.layout import ROLE_GENERATOR, SECOND, SOFT_MODELS
 from polysome_controller.load import LoadMonitor
 from polysome_controller.metrics import Metrics
 from polysome_controller.nfs import NfServers
+from polysome_controller.pairs import PairWatch
+from polysome_controller.peer import Peer
 from polysome_controller.proving import Prover
-from polysome_controller.rpc import Leases
+from polysome_controller.rpc import GrpcPeer, Leases
 from polysome_controller.servers import Server
 from polysome_controller.service import Service
 from polysome_controller.soft_switch import SoftSwitch
 from polysome_controller.state import Store
 from polysome_controller.switch import Switch
+from polysome_controller.tasks import Step, each, forever
 from polysome_controller.trust import Trust
 
 
 def driver_of(context: Context) -> SwitchDriver:
     """By the switch's model; EnvironmentProblem if what its driver needs is not there."""
     if context.config.model in SOFT_MODELS:
-        return SoftSwitch(context.peer("SoftSwitch", context.config.switch, "switch"), context.deadline)
+        return SoftSwitch(context.connect("SoftSwitch", context.config.switch, "switch"), context.deadline)
     from polysome_controller.bfrt import BfRtSwitch
 
     return BfRtSwitch(context.config)
@@ -50,8 +52,10 @@ class Controller:
     def __init__(self, config: pb.ControllerConfig) -> None:
         self._lock = _only_one(Path(config.state))
         journal, store = Journal(), Store(Path(config.state))
-        trust, leases = Trust("controller", config.tls), Leases(store.state.epoch)
-        self._context = context = Context(config, store, journal, trust, leases)
+        self._trust, self._leases = Trust("controller", config.tls), Leases(store.state.epoch)
+        self._peers: list[Peer] = []
+        self._deadline = config.polling.deadline / SECOND
+        self._context = context = Context(Fixed.of(config), store, journal, self._connect)
         self._began = time.monotonic_ns()
         self._switch = Switch(context, driver_of(context), self._switch_ready)
         self._prover = Prover(context, self._switch) if config.bring_up.probes else None
@@ -59,9 +63,11 @@ class Controller:
         self._nfs = NfServers(context, self._switch)
         self._data_path = DataPath(context, self._switch, self._servers, self._nfs, self._prover)
         self._load = LoadMonitor(context, self._switch, self._servers)
+        self._pairs = PairWatch(context, self._switch, self._servers, self._data_path.doubt)
         self._events = EventWatch(context, self._switch)
-        self._certificates = CertificateWatch(context)
-        self._service = Service(context, Operations(context, self._switch, self._nfs), self._nfs, self.status)
+        self._certificates = CertificateWatch(journal, self._trust, self._peers)
+        operations = Operations(context, self._switch, self._nfs)
+        self._service = Service(context, self._trust, operations, self._nfs, self.status)
         self._metrics = Metrics(config.metrics, self.status, journal) if config.metrics else None
         self._take_first_config()
         if config.sweep and not any(port.role == ROLE_GENERATOR for port in config.fixed_ports):
@@ -69,6 +75,11 @@ class Controller:
         journal.info(
             "controller", f"epoch {store.state.epoch}; {store.trouble or 'state of the run before taken over'}"
         )
+
+    def _connect(self, service: str, address: str, name: str) -> Peer:
+        made = GrpcPeer(service, address, name, self._trust, self._leases, self._deadline)
+        self._peers.append(made)
+        return made
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until told to stop; EnvironmentProblem if an address cannot be had, or the state cannot be kept any more."""
@@ -93,18 +104,18 @@ class Controller:
         await stop.wait()
 
     def _start_tasks(self) -> list[asyncio.Task[None]]:
-        polling = self._context.config.polling
-        periodic: list[tuple[Callable[[], Awaitable[None]], float]] = [
-            (self._look_at_pairs, polling.queue_pairs / SECOND),
-            (self._nfs.choose, min(polling.queue_pairs, polling.health) / SECOND),
-            (self._load.look, polling.load / SECOND),
-            (self._events.look, polling.health / SECOND),
-            (self._certificates.look, polling.health / SECOND),
-            (self._data_path.look, self._data_path.pause),
+        polling, journal = self._context.config.polling, self._context.journal
+        periodic: list[tuple[Step, Step]] = [
+            (self._look_at_pairs, self._pairs.pause),
+            (self._nfs.choose, each(min(polling.queue_pairs, polling.health) / SECOND)),
+            (self._load.look, each(polling.load / SECOND)),
+            (self._events.look, each(polling.health / SECOND)),
+            (self._certificates.look, each(polling.health / SECOND)),
+            (self._data_path.look, each(self._data_path.pause)),
         ]
         watches = [self._switch.watch(), *(s.watch() for s in self._servers), *(n.watch() for n in self._nfs.each)]
         tasks = [asyncio.create_task(watch) for watch in watches]
-        return tasks + [asyncio.create_task(self._forever(step, seconds)) for step, seconds in periodic]
+        return tasks + [asyncio.create_task(forever(step, pause, journal)) for step, pause in periodic]
 
     async def _close(self) -> None:
         await self._service.stop()
@@ -120,21 +131,6 @@ class Controller:
         self._context.store.save()
         os.close(self._lock)
 
-    async def _forever(self, step: Callable[[], Awaitable[None]], seconds: float) -> None:
-        """What cannot be done now is done the next time; a part that does not answer is its keeper's business."""
-        told = ""
-        while True:
-            try:
-                await step()
-                told = ""
-            except Refused as error:
-                if told != str(error):
-                    told = str(error)
-                    self._context.journal.warning("controller", told)
-            except PartError:
-                pass
-            await asyncio.sleep(seconds)
-
     def _switch_ready(self, filled: bool) -> None:
         """It was filled, or taken over: who waited for it goes on."""
         for server in self._servers:
@@ -145,19 +141,7 @@ class Controller:
             nf.pulse.wake()
 
     async def _look_at_pairs(self) -> None:
-        """A queue pair that the switch has taken down is restored."""
-        if not self._switch.boot or not self._context.layout.server_of:
-            return
-        run, rounds = self._switch.boot, [server.rounds for server in self._servers]
-        values = await self._switch.driver.read_register(program.PRIMARIES, 0, len(self._context.layout.server_of))
-        for before, server in zip(rounds, self._servers, strict=True):
-            if server.rounds != before or self._switch.boot != run:
-                continue  # read before they came up
-            for pair in server.pairs:
-                if values[pair]:
-                    server.seen_up(pair)
-            if server.went_down([pair for pair in server.pairs if not values[pair]], "taken down by the switch"):
-                self._data_path.doubt(server)
+        await self._pairs.look()
         await self._data_path.ask_doubted()
 
     def _take_first_config(self) -> None:
@@ -181,7 +165,7 @@ class Controller:
         return pb.ControllerStatus(
             nf=context.config.nf,
             version=context.state.version,
-            epoch=context.leases.epoch,
+            epoch=self._leases.epoch,
             uptime=time.monotonic_ns() - self._began,
             active=context.state.active,
             parts=[self._switch.part.message(), *(self._server_part(s) for s in self._servers), *self._nf_parts()],

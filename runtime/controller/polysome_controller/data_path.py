@@ -8,10 +8,10 @@ answers in its place: so it is known whether that is to blame, or the queue pair
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from polysome_controller import clock
 from polysome_controller import control_pb2 as pb
 from polysome_controller.context import Context
 from polysome_controller.layout import SECOND
@@ -58,12 +58,12 @@ class _Records:
 
     def good(self, key: str | int) -> bool:
         """True if it was failing before."""
-        before, self.of[key] = self.why(key), _Record(time.monotonic())
+        before, self.of[key] = self.why(key), _Record(clock.seconds())
         return bool(before)
 
     def missed(self, key: str | int, why: str) -> bool:
         """True if it is failing now, and was not before."""
-        now = time.monotonic()
+        now = clock.seconds()
         record = self.of.setdefault(key, _Record(now))
         record.missed += 1
         before, silent = record.failing, now - record.good

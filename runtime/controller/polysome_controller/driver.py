@@ -6,6 +6,7 @@ integers; rates bit/s, sizes bytes, times ns.
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -204,6 +205,11 @@ class SwitchDriver(ABC):
     @abstractmethod
     async def read_register(self, register: str, first: int, count: int) -> tuple[int, ...]:
         """Plain values."""
+
+    async def pause(self, register: str, count: int, seconds: float) -> None:
+        """Before the next look at the first `count` values of a register: so many seconds, or more, if the driver knows
+        that they are still as they were at the last look."""
+        await asyncio.sleep(seconds)
 
     @abstractmethod
     async def read_counters(self, counter: str, first: int, count: int) -> Counts: ...

@@ -14,9 +14,10 @@ TOLD, INTERVAL = 20, 10.0  # refusals in so many seconds that are told one by on
 
 
 class Journal:
-    """Counts what was refused, too, by part."""
+    """Counts what was refused, too, by part. `quiet`: nothing is written to stderr."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._latest: deque[pb.Happened] = deque(maxlen=KEPT)
         self.refused: Counter[str] = Counter()
         self._since, self._refusals = -INTERVAL, 0
@@ -49,5 +50,7 @@ class Journal:
     def _add(self, severity: str, part: str, text: str) -> None:
         line = " ".join(text.split())
         self._latest.append(pb.Happened(time=time.time_ns(), severity=severity, part=part, text=line))
+        if self._quiet:
+            return
         with suppress(OSError):  # a log that takes no more, on a full disk, is no reason to end
             print(f"polysome-controller: {severity}: {part}: {line}", file=sys.stderr, flush=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from contextlib import suppress
 
+from polysome_controller import clock, program
 from polysome_controller import control_pb2 as pb
-from polysome_controller import program
 from polysome_controller.context import Context
 from polysome_controller.driver import SetHold
 from polysome_controller.errors import PartError, Refused, Unreachable
@@ -52,7 +51,7 @@ class NfServer:
         self._context = context
         self._switch = switch
         self._configuring = configuring
-        self._peer = context.peer("Nf", self.config.address, self.config.name)
+        self._peer = context.connect("Nf", self.config.address, self.config.name)
         self._known = context.state.nfs.setdefault(self.config.name, PartState())
         self._description: pb.NfDescription | None = None
 
@@ -107,7 +106,7 @@ class NfServer:
             with suppress(Unreachable):  # it may end before it has answered
                 await self._peer.change("HandOver", pb.HandOverRequest())
             self._description = None
-            await self._next_run(time.monotonic() + LONGEST_HOLD)
+            await self._next_run(clock.seconds() + LONGEST_HOLD)
         except Refused:
             await self._unhold()
             raise
@@ -116,7 +115,7 @@ class NfServer:
     async def _next_run(self, deadline: float) -> None:
         """Waits until another process answers, and has the config."""
         before = self._known.boot
-        while time.monotonic() < deadline:
+        while clock.seconds() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS)
             with suppress(Unreachable):
                 await self._describe()

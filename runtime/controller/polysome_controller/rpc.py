@@ -19,6 +19,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.errors import Refused, Unreachable, Untrusted
+from polysome_controller.peer import Peer
 from polysome_controller.trust import NS, Trust, day
 
 MOST_BYTES = 64 << 20  # of a message: an NF's config may be large
@@ -55,7 +56,7 @@ class _Connection:
     calls: int = 0  # that are under way
 
 
-class Peer:
+class GrpcPeer(Peer):
     """One service of a part at an address, by the part's name, which its certificate must have, and not be revoked.
 
     Every call has a deadline (seconds). A call that gets no answer gives up the connection: the next one begins with a

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from polysome_controller import clock, program
 from polysome_controller import control_pb2 as pb
-from polysome_controller import program
 from polysome_controller.context import Context
 from polysome_controller.driver import Update
 from polysome_controller.errors import NotProved, PartError, Refused
@@ -84,7 +83,7 @@ class Server:
         self.rounds = 0  # of restoring: what was read before the last one is out of date
         self._context = context
         self._switch = switch
-        self._peer = context.peer("Agent", self.config.address, self.config.name)
+        self._peer = context.connect("Agent", self.config.address, self.config.name)
         self._known = context.state.agents.setdefault(self.config.name, PartState())
         self._registration: pb.Registration | None = None
         self._clear = False
@@ -105,18 +104,18 @@ class Server:
     def serves(self) -> bool:
         return len(self.waiting) < len(self.pairs)
 
-    def went_down(self, pairs: Iterable[int], reason: str) -> bool:
-        """Those that were up are to be restored; said once. Whether there are such."""
+    def went_down(self, pairs: Iterable[int], reason: str) -> int:
+        """Those that were up are to be restored; said once. How many there are."""
         gone = [pair for pair in pairs if self.status[pair].state == "up"]
         for pair in gone:
             self.status[pair].state, self.status[pair].reason = "waiting", reason
         if gone:
             self._context.journal.warning(self.config.name, f"{_ranges(gone)} down: {reason}")
             self.pulse.wake()
-        return bool(gone)
+        return len(gone)
 
     def seen_up(self, pair: int) -> None:
-        self.status[pair].seen_up = time.monotonic()
+        self.status[pair].seen_up = clock.seconds()
 
     def switch_filled(self) -> None:
         """Nothing of the server is in the switch, whose numbers begin anew: its memory must be cleared."""
@@ -274,12 +273,12 @@ class Server:
         """Test packets through each of them, with all that it needs in place but the traffic (rule 14); why not."""
         if self._prover is None:
             return {}
-        began = time.monotonic()
+        began = clock.seconds()
         for pair in pairs:
             self.status[pair].state = "proving"
         faults = await self.faults(pairs, self._prover)
         if not faults:
-            took = time.monotonic() - began
+            took = clock.seconds() - began
             self._context.journal.info(self.config.name, f"{_ranges(pairs)} proved in {took:.2f} s")
         return {pair: f"queue pair {pair} is not proved: {why}" for pair, why in faults.items()}
 
@@ -320,7 +319,7 @@ class Server:
         """What lies there must not pass for new: the switch counts anew, or has counted round meanwhile (rule 2)."""
         assert self._registration is not None
         if len(pairs) == len(self.pairs):
-            absent = time.monotonic() - max(self.status[pair].seen_up for pair in pairs)
+            absent = clock.seconds() - max(self.status[pair].seen_up for pair in pairs)
             self._clear = self._clear or absent > LONG_ABSENCE
         if self._clear:
             self._clear = False  # before: the switch may begin anew meanwhile, and want it again

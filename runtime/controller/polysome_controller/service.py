@@ -18,6 +18,7 @@ from polysome_controller.errors import EnvironmentProblem, PartError, Unreachabl
 from polysome_controller.front import Front
 from polysome_controller.nfs import NfServers
 from polysome_controller.rpc import SERVER_OPTIONS, Admit, Handler, service_handler
+from polysome_controller.trust import Trust
 
 OPERATOR = "operator"
 
@@ -26,9 +27,15 @@ class Service:
     """Status is asked of `status`, which takes no time."""
 
     def __init__(
-        self, context: Context, operations: Operations, nfs: NfServers, status: Callable[[], pb.ControllerStatus]
+        self,
+        context: Context,
+        trust: Trust,
+        operations: Operations,
+        nfs: NfServers,
+        status: Callable[[], pb.ControllerStatus],
     ) -> None:
         self._context = context
+        self._trust = trust
         self._operations = operations
         self._nfs = nfs
         self._status = status
@@ -42,7 +49,7 @@ class Service:
         if config.listen:
             behind = str(Path(config.admin).with_suffix(".tls"))  # no longer: a path has 107 bytes at most
             self._front = Front(config.listen, behind, self._context.journal)
-            await self._serve(behind, self._context.trust.server(), self._admit)
+            await self._serve(behind, self._trust.server(), self._admit)
             self._front.start()
 
     async def stop(self) -> None:
@@ -87,7 +94,7 @@ class Service:
             peer = self._front.peer(call.peer())
             self._context.journal.refusal("controller", f"{peer} with the certificate of `{who}`")
             await call.abort(grpc.StatusCode.PERMISSION_DENIED, f"only `{OPERATOR}` may ask, not `{who}`")
-        why = self._context.trust.refusal(call.auth_context(), OPERATOR)
+        why = self._trust.refusal(call.auth_context(), OPERATOR)
         if why:
             self._context.journal.refusal("controller", f"{self._front.peer(call.peer())}: {why}")
             await call.abort(grpc.StatusCode.PERMISSION_DENIED, why)

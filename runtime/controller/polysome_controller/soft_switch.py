@@ -31,7 +31,7 @@ from polysome_controller.driver import (
     Update,
 )
 from polysome_controller.errors import Refused
-from polysome_controller.rpc import Peer
+from polysome_controller.peer import Peer
 
 PER_UPDATE = 1e-3  # seconds that an update may take
 

@@ -190,3 +190,17 @@ class Store:
             os.replace(draft, path)
         except OSError as error:
             raise EnvironmentProblem(f"the state cannot be kept in {path}: {error.strerror}") from error
+
+
+class Fleeting(Store):
+    """Of a controller that nobody takes over from: nothing is written, and it begins with the state it is given."""
+
+    def __init__(self, state: State) -> None:
+        self.trouble = ""
+        self.state = state
+
+    def save(self) -> None:
+        pass
+
+    def config(self) -> None:
+        return None

@@ -113,17 +113,9 @@ class Handle:
         if not self._handle:
             raise Failed(error.value.decode(errors="replace") or "it cannot be created, and does not say why")
 
-    def hand_over(self, batch: ctypes.Array[Arrival]) -> None:
-        """Packets in order of time, as `arrivals` makes them; everything due at or before each is done first."""
-        self._check(self.library.arrive(self._handle, batch, len(batch)))
-
     def change_at(self, time: int, config: bytes) -> None:
         """Some config items change at `time`; given in order of time, before packets that arrive then."""
         self._check(self.library.change_at(self._handle, time, config, len(config)))
-
-    def finish(self) -> None:
-        """The end of the trace: what is still due, or on the way, is done."""
-        self._check(self.library.finish(self._handle))
 
     def _taken(self) -> bytes:
         """The records since the last call."""
@@ -167,9 +159,17 @@ class Running(Handle):
         given = (config, len(config), numbers, len(sizes), cores, batch, int(collide))
         super().__init__(library, lambda *error: library.create(*given, *error))
 
+    def hand_over(self, batch: ctypes.Array[Arrival]) -> None:
+        """Packets in order of time, as `arrivals` makes them; everything due at or before each is done first."""
+        self._check(self.library.arrive(self._handle, batch, len(batch)))
+
     def arrive(self, packets: Sequence[tuple[int, int, bytes]]) -> None:
         """Packets as (port, time, frame), in order of arrival; first of each, everything due at or before its time."""
         self.hand_over(arrivals(packets))
+
+    def finish(self) -> None:
+        """The end of the trace: what is still due is done."""
+        self._check(self.library.finish(self._handle))
 
     def advance(self, time: int) -> None:
         """Time moves on to `time`, if that is later."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,8 @@ from struct import Struct
 from typing import NamedTuple
 
 from polysome.backends.nf_cpp.library import Arrival, Failed, Handle
+from polysome.backends.system.calls import AgentCalls, SwitchCalls
+from polysome.backends.system.structs import Port, Progress, System
 
 _RECORD = Struct("<BBHIQQQ")
 NONE = 2**64 - 1
@@ -22,90 +24,13 @@ AT_SWITCH = 0xC000  # of one that comes into this | a port of the switch, cable 
 _u8, _u16, _u32, _u64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 
 
-class Link(ctypes.Structure):
-    _fields_ = (("rate", _u64), ("delay", _u64), ("queue", _u64))
+class Stop(IntEnum):
+    """Why a run has stopped: all that was asked for has happened, or the time has come, or a look at the switch found
+    something."""
 
-
-class Cable(ctypes.Structure):
-    _fields_ = (("out", Link), ("in_", Link), ("port", _u16), ("pad", _u16 * 3))
-
-
-class Server(ctypes.Structure):
-    _fields_ = (
-        ("cable", Cable),
-        ("mac", _u8 * 6),
-        ("pad", _u16),
-        ("ip", _u32),
-        ("rkey", _u32),
-        ("region", _u64),
-        ("read_time", _u64),
-        ("read_rate", _u64),
-    )
-
-
-class Fault(ctypes.Structure):
-    _fields_ = (
-        ("kind", _u8),
-        ("where", _u8),
-        ("index", _u16),
-        ("pad", _u32),
-        ("probability", ctypes.c_double),
-        ("hold", _u64),
-        ("from_", _u64),
-        ("to", _u64),
-    )
-
-
-class Station(ctypes.Structure):
-    _fields_ = (("mac", _u8 * 6), ("port", _u16))
-
-
-class System(ctypes.Structure):
-    """What a system is made of; polysome_system says what each member means."""
-
-    _fields_ = (
-        ("seed", _u64),
-        ("start", _u64),
-        ("switch_mac", _u8 * 6),
-        ("nf_mac", _u8 * 6),
-        ("switch_ip", _u32),
-        ("traffic", ctypes.POINTER(Cable)),
-        ("traffic_count", ctypes.c_size_t),
-        ("servers", ctypes.POINTER(Server)),
-        ("server_count", ctypes.c_size_t),
-        ("nf_cable", Cable),
-        ("nf_queue", _u32),
-        ("nf_burst", _u32),
-        ("nf_frame_time", _u64),
-        ("queue_pairs", ctypes.POINTER(_u16)),
-        ("queue_pair_count", ctypes.c_size_t),
-        ("queue_pair_bits", _u32),
-        ("buckets", _u32),
-        ("depths", ctypes.POINTER(_u16)),
-        ("depth_count", ctypes.c_size_t),
-        ("verdicts", ctypes.POINTER(_u16)),
-        ("verdict_count", ctypes.c_size_t),
-        ("stations", ctypes.POINTER(Station)),
-        ("station_count", ctypes.c_size_t),
-        ("fallback_rate", _u64),
-        ("fallback_burst", _u64),
-        ("faults", ctypes.POINTER(Fault)),
-        ("fault_count", ctypes.c_size_t),
-        ("recirculation", _u16),
-        ("generator", _u16),
-        ("controller_port", _u16),
-        ("queue_bytes", _u32),
-        ("recirculation_rate", _u64),
-        ("recirculation_time", _u64),
-        ("sweep", _u64),
-        ("poll", _u64),
-        ("longest_queueing", _u64),
-        ("drain", _u64),
-        ("capture", _u32),
-        ("collide", _u32),
-        ("sizes", ctypes.POINTER(_u64)),
-        ("size_count", ctypes.c_size_t),
-    )
+    done = 0
+    due = 2
+    seen = 3
 
 
 class Kind(IntEnum):
@@ -145,16 +70,32 @@ class Library:
         handle, size, status, text = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p
         word = ctypes.POINTER(_u64)
         self.create = self._function("create", handle, ctypes.POINTER(System), text, size, text, size)
-        self.arrive = self._function("arrive", status, handle, ctypes.POINTER(Arrival), size)
+        self.arrive = self._function("arrive", status, handle, ctypes.POINTER(Arrival), size, _u64)
         self.change_at = self._function("change_at", status, handle, _u64, text, size)
-        self.finish = self._function("finish", status, handle)
+        self.finish = self._function("finish", status, handle, _u64)
+        self.progress = self._function("progress", None, handle, ctypes.POINTER(Progress))
         self.records = self._function("records", size, handle, ctypes.POINTER(handle))
         self.report = self._function("report", text, handle)
         self.reason = self._function("reason", text, handle, _u16)
         self.cause = self._function("cause", text, handle, _u16)
         self.link = self._function("link", text, handle, _u16)
-        self.counter = self._function("counter", status, handle, text, size, word, word)
+        self.put = self._function("put", status, handle, text, word, size, text, word, size)
+        self.remove = self._function("remove", status, handle, text, word, size)
+        self.clear = self._function("clear", status, handle, text)
         self.set_register = self._function("set_register", status, handle, text, size, text, _u64)
+        self.set_meter = self._function("set_meter", status, handle, text, size, _u64, _u64)
+        self.set_mirror = self._function("set_mirror", status, handle, _u16, _u16, _u32)
+        self.set_group = self._function("set_group", status, handle, _u16, ctypes.POINTER(_u16), size)
+        self.set_port = self._function("set_port", status, handle, ctypes.POINTER(Port))
+        self.port = self._function("port", status, handle, _u16, ctypes.POINTER(Port))
+        self.hold = self._function("hold", status, handle, _u16, status)
+        self.set_generator = self._function("set_generator", status, handle, _u16, _u64, size)
+        self.counters = self._function("counters", status, handle, text, size, size, word, word)
+        self.registers = self._function("registers", status, handle, text, size, size, word)
+        self.watch = self._function("watch", status, handle, text, size, _u64)
+        self.agent = self._function("agent", status, handle, size, word, ctypes.POINTER(_u8), size)
+        self.reset = self._function("reset", status, handle, size, _u32, _u32, *[ctypes.POINTER(_u32)] * 2)
+        self.clear_memory = self._function("clear_memory", status, handle, size)
         self.coverage = self._function("coverage", size, handle, ctypes.POINTER(word))
         self.error = self._function("error", text, handle)
         self.destroy = self._function("destroy", None, handle)
@@ -174,14 +115,42 @@ def load(path: Path) -> Library:
     return Library(path)
 
 
+NEVER = 2**64 - 1  # ns
+
+
 class Running(Handle):
-    """One system at work. Calls raise Failed; then it is of no more use but for `records`, of what happened before."""
+    """One system at work. Calls raise Failed; then it is of no more use but for `records`, of what happened before.
+
+    Nothing but its owner sets its switch, or makes its queue pairs ready: see `SwitchCalls` and `AgentCalls`.
+    """
 
     def __init__(self, library: Library, system: System, config: bytes) -> None:
         """`config` from `config_blob.encode`, with all items."""
         given = (ctypes.byref(system), config, len(config))
         super().__init__(library, lambda *error: library.create(*given, *error))
         self._names: dict[tuple[str, int], str] = {}
+        self.switch = SwitchCalls(library, self._handle, self._check)
+        self.agents = AgentCalls(library, self._handle, self._check)
+
+    def arrive(self, batch: ctypes.Array[Arrival], first: int, until: int) -> Stop:
+        """Packets of a batch arrive, from the one in place `first` on, and what happens before each, but nothing later
+        than `until`; `progress` says how many did."""
+        here = ctypes.cast(ctypes.byref(batch, first * ctypes.sizeof(Arrival)), ctypes.POINTER(Arrival))
+        return self._stopped(self.library.arrive(self._handle, here, len(batch) - first, until))
+
+    def finish_by(self, until: int) -> Stop:
+        """The end of the trace: what is on the way comes to its end, but nothing later than `until`."""
+        return self._stopped(self.library.finish(self._handle, until))
+
+    def progress(self) -> Progress:
+        found = Progress()
+        self.library.progress(self._handle, ctypes.byref(found))
+        return found
+
+    def _stopped(self, status: int) -> Stop:
+        if status not in tuple(Stop):
+            self._check(status)
+        return Stop(status)
 
     def records(self) -> Iterator[Happened]:
         """What happened since the last call, in order; to be read before the next call of anything."""
@@ -191,16 +160,6 @@ class Running(Handle):
         """Counters by name, in the order of report.hpp."""
         lines = (self.library.report(self._handle) or b"").decode().splitlines()
         return {name: int(value) for name, _, value in (line.partition("\t") for line in lines)}
-
-    def counter(self, name: str, index: int) -> int:
-        """Packets counted by a counter of the switch's program."""
-        packets, size = _u64(), _u64()
-        self._check(self.library.counter(self._handle, name.encode(), index, ctypes.byref(packets), ctypes.byref(size)))
-        return packets.value
-
-    def set_register(self, name: str, index: int, value: int, field: str = "") -> None:
-        """Writes a register of the switch's program; `field` is "" unless it holds pairs."""
-        self._check(self.library.set_register(self._handle, name.encode(), index, field.encode(), value))
 
     def coverage(self) -> tuple[int, ...]:
         """How often each outcome of the switch's program happened; empty unless the library was built to count."""
@@ -242,19 +201,3 @@ def parse(records: bytes) -> Iterator[Happened]:
         yield Happened(
             kind, port, time, None if number == NONE else number, None if packet == NONE else packet, data, rest
         )
-
-
-def array(type: type[ctypes.Structure], items: Sequence[ctypes.Structure]) -> ctypes.Array[ctypes.Structure]:
-    """An array of C structs, of which the library copies what it needs."""
-    made = (type * len(items))()
-    for place, item in enumerate(items):
-        made[place] = item
-    return made
-
-
-def halfwords(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint16]:
-    return (_u16 * len(values))(*values)
-
-
-def mac(address: int) -> ctypes.Array[ctypes.c_uint8]:
-    return (_u8 * 6)(*address.to_bytes(6, "big"))

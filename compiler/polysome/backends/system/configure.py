@@ -6,9 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polysome.backends.controller.config import FALLBACK_BURST
-from polysome.backends.controller.verdicts import port_sets
-from polysome.backends.system import abi
+from polysome.backends.system import structs
 from polysome.backends.system.design import Design
 from polysome.backends.system.faults import Fault
 
@@ -19,7 +17,6 @@ CABLE = 100  # ns
 NF_FRAME_TIME = 50  # ns of a core for a frame
 NF_QUEUE = 4096  # frames
 NF_BURST = 32
-POLL = 1_000_000  # ns between two looks of the controller
 DRAIN = 1_000_000_000  # ns
 
 
@@ -39,81 +36,61 @@ class Run:
     collide: bool = False
 
 
-def configure(design: Design, run: Run) -> abi.System:
-    """Raises Unsupported for a set of ports that the switch's table has no room for."""
-    site, sizes = design.site, design.sizes
-    queue = DEEP if run.deep else design.plan.queues.limit.value
+def configure(design: Design, run: Run) -> structs.System:
+    """The switch is set by its controller: of it, nothing is here but where its cables are."""
+    site = design.site
     traffic = [_cable(ports[0], site.traffic_rate) for ports in site.traffic]
     servers = [_server(design, number) for number in range(len(site.rdma_servers))]
-    depths = [way.depth(design.program.parser) for way in design.ways]
-    verdicts = port_sets(design.program)
-    queue_pairs = design.queue_pairs
-    parking = design.plan.parking
-    system = abi.System(
+    return structs.System(
         seed=run.seed,
         start=run.start,
-        switch_mac=abi.mac(design.addresses.mac),
-        nf_mac=abi.mac(design.nf_mac),
+        switch_mac=structs.mac(design.addresses.mac),
         switch_ip=design.addresses.ip,
-        traffic=abi.array(abi.Cable, traffic),
+        traffic=structs.array(structs.Cable, traffic),
         traffic_count=len(traffic),
-        servers=abi.array(abi.Server, servers),
+        servers=structs.array(structs.Server, servers),
         server_count=len(servers),
         nf_cable=_cable(site.nf_servers[0].port, site.rate_to(site.nf_servers[0])),
         nf_queue=DEEP if run.deep else NF_QUEUE,
         nf_burst=NF_BURST,
         nf_frame_time=NF_FRAME_TIME,
-        queue_pairs=abi.halfwords(queue_pairs),
-        queue_pair_count=len(queue_pairs),
-        queue_pair_bits=sizes.queue_pairs.bit_length() - 1,
-        buckets=sizes.buckets,
-        depths=abi.halfwords(depths),
-        depth_count=len(depths),
-        verdicts=abi.halfwords(verdicts),
-        verdict_count=len(verdicts),
-        fallback_rate=design.fallback_rate // 8,
-        fallback_burst=FALLBACK_BURST,
-        faults=abi.array(abi.Fault, [_fault(fault) for fault in run.faults]),
+        faults=structs.array(structs.Fault, [_fault(fault) for fault in run.faults]),
         fault_count=len(run.faults),
-        recirculation=design.addresses.recirculation_port,
-        generator=site.generator_port,
-        controller_port=site.cpu_port,
-        queue_bytes=queue,
-        recirculation_rate=site.switch.port_rate_bps,
-        recirculation_time=site.switch.recirculation_ns,
-        sweep=0 if parking is None else parking.sweep.value * len(queue_pairs),
-        poll=POLL,
-        longest_queueing=0 if parking is None else parking.queueing.value,
         drain=DRAIN,
         capture=run.capture,
         collide=run.collide,
         sizes=(ctypes.c_uint64 * len(run.sizes))(*run.sizes),
         size_count=len(run.sizes),
     )
-    return system
 
 
-def _cable(port: int, rate: int) -> abi.Cable:
+def rkey(server: int) -> int:
+    """Of the region that a server lends."""
+    return 0x1000 + server
+
+
+def _cable(port: int, rate: int) -> structs.Cable:
     """What comes in waits at its sender, however much there is."""
-    link = abi.Link(rate=rate, delay=CABLE, queue=DEEP)
-    return abi.Cable(out=link, in_=link, port=port)
+    link = structs.Link(rate=rate, delay=CABLE, queue=DEEP)
+    return structs.Cable(out=link, in_=link, port=port)
 
 
-def _server(design: Design, number: int) -> abi.Server:
+def _server(design: Design, number: int) -> structs.Server:
     server = design.site.rdma_servers[number]
-    return abi.Server(
+    return structs.Server(
         cable=_cable(server.port, design.site.rate_to(server)),
-        mac=abi.mac(design.server_mac(number)),
+        mac=structs.mac(design.server_mac(number)),
+        queue_pairs=design.queue_pairs.count(number),
         ip=design.server_ip(number),
-        rkey=0x1000 + number,
+        rkey=rkey(number),
         region=design.sizes.cells * design.sizes.cell,
         read_time=server.nic.read_ns,
         read_rate=server.nic.queue_pair_bps // 8,
     )
 
 
-def _fault(fault: Fault) -> abi.Fault:
-    return abi.Fault(
+def _fault(fault: Fault) -> structs.Fault:
+    return structs.Fault(
         kind=fault.kind,
         where=fault.where,
         index=fault.index,

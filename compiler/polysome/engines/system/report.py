@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from polysome.backends.system.abi import Running
 from polysome.backends.system.design import Design
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
+from polysome.engines.system.control.controller import SimulatedController
 
 FRAMES = ("fields", "edits", "whole", "own")  # on the NF's link
 LOSSES = ("queue full", "lost", "down", "fcs errors", "duplicated", "reordered", "flipped")
@@ -122,16 +123,22 @@ class Order:
             self._last[port] = place
 
 
-def summary(running: Running, design: Design, seed: int, order: Order) -> Summary:
+def summary(running: Running, controller: SimulatedController, design: Design, seed: int, order: Order) -> Summary:
     """At the end of a run."""
     return Summary(
         len(design.site.rdma_servers),
         len(design.queue_pairs),
         seed,
-        running.report(),
+        counters(running, controller),
         events(running, design),
         order.overtakings,
     )
+
+
+def counters(running: Running, controller: SimulatedController) -> dict[str, int]:
+    """Those of the library, and the controller's."""
+    found = {"queue pairs taken down": controller.downs, "queue pairs restored": controller.restores}
+    return running.report() | found
 
 
 def events(running: Running, design: Design) -> dict[str, int]:
@@ -140,7 +147,7 @@ def events(running: Running, design: Design) -> dict[str, int]:
     count = design.sizes.queue_pairs
     for control, names in (("Ingress", INGRESS_EVENTS), ("Egress", EGRESS_EVENTS)):
         for number, name in enumerate(names):
-            total = sum(running.counter(f"{control}.events", number * count + qp) for qp in range(count))
+            total = sum(running.switch.counters(f"{control}.events", number * count, count)[0])
             if total:
                 found[name] = total
     return found

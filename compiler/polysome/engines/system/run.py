@@ -21,6 +21,7 @@ from polysome.engines.events import Dropped, Emitted, Event, Framed, Left
 from polysome.engines.options import BadOption, RunOptions, Unsupported
 from polysome.engines.run import Run, told
 from polysome.engines.shrunk import shrunk
+from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.system.report import Order, Summary, summary
 from polysome.engines.trace import Arrival
 from polysome.ir import program as ir
@@ -46,6 +47,7 @@ class SystemRun(Run):
         self._library, self._system, self._counted = library, system, counted
         self._config = encode(made.program, config)
         self._running: Running | None = None
+        self._controller: SimulatedController | None = None
         self._changes: list[tuple[int, bytes]] = []
         self._order = Order()
         self._packets: list[int] = []  # by decision
@@ -76,29 +78,33 @@ class SystemRun(Run):
 
     def arrive(self, packets: Sequence[Arrival]) -> Iterator[Event]:
         batch = [(p.port, p.time, p.data) for p in packets]
-        return self._told(lambda: self._at_work(packets[0].time).hand_over(arrivals(batch)))
+        return self._told(lambda: self._at_work(packets[0].time).arrive(arrivals(batch)))
 
     def finish(self) -> Iterator[Event]:
         yield from self._told(lambda: self._at_work(0).finish())
-        self.report = summary(self._at_work(0), self.design, self._system.seed, self._order)
+        assert self._running is not None and self._controller is not None
+        self.report = summary(self._running, self._controller, self.design, self._system.seed, self._order)
 
     def close(self) -> None:
         if self._running is not None:
             if self._counted is not None:
                 self._counted(self.design, self._running.coverage())
+            if self._controller is not None:
+                self._controller.close()
             self._running.close()
 
-    def _at_work(self, time: int) -> Running:
-        """The system, which begins at the time of its first packet."""
-        if self._running is None:
-            try:
-                system = configure(self.design, replace(self._system, start=time))
-            except types_code.Unsupported as lacking:
-                raise Unsupported(f"there is no room for {lacking}") from lacking
-            self._running = Running(self._library, system, self._config)
+    def _at_work(self, time: int) -> SimulatedController:
+        """The system, which begins at the time of its first packet, under its controller."""
+        if self._controller is None:
+            system = replace(self._system, start=time)
+            self._running = Running(self._library, configure(self.design, system), self._config)
             for at, config in self._changes:
                 self._running.change_at(at, config)
-        return self._running
+            try:
+                self._controller = SimulatedController(self.design, self._running, system)
+            except types_code.Unsupported as lacking:
+                raise Unsupported(f"there is no room for {lacking}") from lacking
+        return self._controller
 
     def _told(self, ask: Callable[[], None]) -> Iterator[Event]:
         return told(ask, self._taken)

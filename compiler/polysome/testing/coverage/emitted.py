@@ -21,6 +21,7 @@ from polysome.config.load import load_config
 from polysome.engines.options import RunOptions, Unsupported
 from polysome.engines.record import Record
 from polysome.engines.system import System
+from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.trace import Trace
 from polysome.p4.coverage import Coverage
 from polysome.p4.frames import Frame, frames
@@ -94,13 +95,14 @@ class Emitted:
     def send(self, sent: Iterable[Sent]) -> Coverage:
         """Frames through a system of their own: what they alone reach. Raises Unsupported if it cannot be built."""
         config = _config(self.spec)
-        system = configure(self.design, Run(sizes(self.spec.program), start=START, deep=True))
+        run = Run(sizes(self.spec.program), start=START, deep=True)
         packets = [(self._port(s), START + GAP * n, s.data) for n, s in enumerate(sent)]
         try:
             library = load(build(self.design, counted=True))
-            with Running(library, system, encode(self.spec.program, config)) as running:
-                running.hand_over(arrivals(packets))
-                running.finish()
+            with Running(library, configure(self.design, run), encode(self.spec.program, config)) as running:
+                with SimulatedController(self.design, running, run) as controller:
+                    controller.arrive(arrivals(packets))
+                    controller.finish()
                 counts = running.coverage()
         except (BuildError, Failed, OSError) as error:
             raise Unsupported(str(error)) from error
