@@ -15,22 +15,22 @@ from tests.backends.examples import program
 from polysome.backends.controller.config import Places, controller_config
 from polysome.backends.nf_cpp.build import compiler
 from polysome.backends.nf_cpp.library import Failed
-from polysome.backends.system import abi
+from polysome.backends.system import abi, structs
 from polysome.backends.system.configure import DEEP, Run, configure
-from polysome.backends.system.design import NOTHING, default_design, design
+from polysome.backends.system.design import NOTHING, default_design
 from polysome.backends.system.faults import parse
 from polysome.backends.system.library import p4_text
 from polysome.plan import targets
-from polysome.plan.site import default_site
 from polysome.resources import folder
 
 STRUCTS = {
-    "polysome_link": abi.Link,
-    "polysome_cable": abi.Cable,
-    "polysome_server": abi.Server,
-    "polysome_fault": abi.Fault,
-    "polysome_station": abi.Station,
-    "polysome_system": abi.System,
+    "polysome_link": structs.Link,
+    "polysome_cable": structs.Cable,
+    "polysome_server": structs.Server,
+    "polysome_fault": structs.Fault,
+    "polysome_system": structs.System,
+    "polysome_progress": structs.Progress,
+    "polysome_port": structs.Port,
     "polysome_arrival": abi.Arrival,
 }
 RENAMED = {"in_": "in", "from_": "from"}  # words of Python
@@ -87,17 +87,15 @@ def test_records_are_read_as_written() -> None:
 def test_what_a_design_says_is_what_the_library_gets() -> None:
     made = default_design(program("load_balancer"), 3, 2)
     system = configure(made, Run([5, 6], start=1000, seed=4, faults=parse("server2:loss=0.5", 3), deep=True))
-    assert (system.seed, system.start, system.server_count, system.queue_pair_count) == (4, 1000, 3, 6)
-    assert [system.queue_pairs[i] for i in range(6)] == [0, 0, 1, 1, 2, 2]
+    assert (system.seed, system.start, system.server_count) == (4, 1000, 3)
+    assert [system.servers[i].queue_pairs for i in range(3)] == [2, 2, 2]
     assert system.traffic_count == len(made.program.ports)
-    assert [system.depths[i] for i in range(system.depth_count)] == [w.depth(made.program.parser) for w in made.ways]
-    assert system.queue_bytes == DEEP and system.nf_queue == DEEP
+    assert system.nf_queue == DEEP
     assert [system.sizes[i] for i in range(system.size_count)] == [5, 6]
     assert (system.faults[0].kind, system.faults[0].where, system.faults[0].index) == (0, 1, 2)
     assert system.servers[0].region == made.sizes.cells * made.sizes.cell
-    macs = {bytes(system.servers[i].mac) for i in range(3)} | {bytes(system.nf_mac), bytes(system.switch_mac)}
-    assert len(macs) == 5, "every station has an address of its own"
-    assert 1 << system.queue_pair_bits == made.sizes.queue_pairs
+    macs = {bytes(system.servers[i].mac) for i in range(3)} | {bytes(system.switch_mac)}
+    assert len(macs) == 4 and made.nf_mac.to_bytes(6, "big") not in macs, "every station has an address of its own"
 
 
 def test_sizes_are_the_plans() -> None:
@@ -115,17 +113,6 @@ def test_sizes_are_the_plans() -> None:
 def test_a_system_that_splits_nothing() -> None:
     made = default_design(program("bridge"))
     assert made.ways == () and made.sizes == NOTHING and made.queue_pairs == ()
-    system = configure(made, Run([], start=0))
-    ports = len(made.program.ports)
-    assert system.verdict_count == 2**ports - 1 - ports, "any set of ports"
-    assert {system.verdicts[i] & 0x8000 for i in range(system.verdict_count)} == {0x8000}
-
-
-def test_real_queues_are_those_of_the_site() -> None:
-    site = default_site(program("nat").ports, "software", 2)
-    made = design(program("nat"), site)
-    system = configure(made, Run([], start=0))
-    assert system.queue_bytes == made.plan.queues.limit.value
 
 
 def test_what_is_no_library_is_said(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from polysome_controller import control_pb2 as pb
-from polysome_controller.rpc import Leases, Peer
+from polysome_controller.rpc import GrpcPeer, Leases
 from polysome_controller.trust import Trust
 
 from .fake_parts import FakeAgent
@@ -36,7 +36,7 @@ def test_a_handshake_may_take_a_while(certificates: Path) -> None:
         files |= {"revoked": "revoked.pem"}
         trust = Trust("controller", pb.Tls(**{name: str(certificates / file) for name, file in files.items()}))
         address = f"127.0.0.1:{between.sockets[0].getsockname()[1]}"
-        peer = Peer("Agent", address, "memory0", trust, Leases(1), 20.0)
+        peer = GrpcPeer("Agent", address, "memory0", trust, Leases(1), 20.0)
         try:
             health = await peer.call("Health", pb.Nothing())
             assert health.boot == agent.boot

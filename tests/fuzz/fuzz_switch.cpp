@@ -16,8 +16,7 @@
 #include "switch/process/generator.hpp"
 #include "switch/process/requests.hpp"
 #include "switch/switch.hpp"
-#include "system/c_config.hpp"
-#include "system/controller.hpp"
+#include "system/abi.hpp"
 
 using namespace polysome;
 using namespace fuzz;
@@ -27,8 +26,6 @@ using p4::Time;
 namespace {
 
 const system::SystemConfig config = system::config_of(described());
-constexpr uint16_t plain_port = 50;
-constexpr rdma::Mac plain_mac = {2, 0, 0, 0, 0x66, 0x66};
 
 struct Place {
     uint16_t port;
@@ -42,17 +39,54 @@ std::vector<Place> all_places() {
     places.push_back({config.nf_cable.port, PortRole::nf, 0});
     for (size_t i = 0; i < config.servers.size(); ++i)
         places.push_back({config.servers[i].cable.port, PortRole::server, i});
-    places.push_back({config.controller_port, PortRole::controller, 255});
+    places.push_back({controller_port, PortRole::controller, 255});
     places.push_back({plain_port, PortRole::plain, 0});
     return places;
 }
 const std::vector<Place> places = all_places();
 
-system::Deployment deployment() {
-    system::Deployment made = system::deployment_of(described());
-    made.stations.push_back({plain_mac, plain_port});
-    return made;
-}
+/// What the controller does, to a switch and its servers.
+class Controlled {
+  public:
+    using Values = std::initializer_list<uint64_t>;
+    using Servers = std::vector<std::unique_ptr<rdma::Responder>>;
+    Controlled(p4::RevocableDriver& driver, soft_switch::Generator& generator, Servers& servers, Time now)
+        : driver_(driver), generator_(generator), servers_(servers), now_(now) {}
+
+    void put(const char* table, Values key, const char* action, Values parameters) {
+        const auto match = system::matches({key.begin(), key.size()});
+        const std::vector<p4::u128> values(parameters.begin(), parameters.end());
+        if (driver_.has_entry(table, match)) return driver_.modify_entry(table, match, action, values);
+        driver_.add_entry(table, match, action, values);
+    }
+    void remove(const char* table, Values key) {
+        const auto match = system::matches({key.begin(), key.size()});
+        if (driver_.has_entry(table, match)) driver_.delete_entry(table, match);
+    }
+    void clear(const char* table) { driver_.clear_entries(table); }
+    void set_register(const char* name, size_t index, uint64_t value, const char* field) {
+        driver_.write_register(name, index, value, field);
+    }
+    void set_meter(const char* name, size_t index, uint64_t rate, uint64_t burst) {
+        driver_.set_meter(name, index, {rate, burst, rate, burst});
+    }
+    void set_mirror(uint16_t session, uint16_t port, uint32_t length) { driver_.set_mirror(session, port, length); }
+    void set_group(uint16_t group, std::initializer_list<uint16_t> ports) {
+        driver_.set_multicast(group, {ports.begin(), ports.size()});
+    }
+    void set_port(const polysome_port& port) { driver_.set_port(port.port, system::port_of(port)); }
+    void set_generator(uint16_t port, uint64_t period, uint32_t count) { generator_.set({port, period, count}, now_); }
+    void clear_memory(size_t) {}  // memory is new
+    void reset(size_t server, uint32_t, uint32_t peer, uint32_t number, uint32_t psn) {
+        servers_[server]->add(number, {config.switch_mac, config.switch_ip, peer}, psn);
+    }
+
+  private:
+    p4::RevocableDriver& driver_;
+    soft_switch::Generator& generator_;
+    Servers& servers_;
+    Time now_;
+};
 
 /// What leaves by a port, judged by where it came from: the frame itself, or the one that had it made.
 class Judge {
@@ -138,14 +172,11 @@ class Judge {
 
 class Harness {
   public:
-    Harness() : tables_(switch_, config, deployment()) {
-        for (const Place& place : places) set_port(place);
-        for (const uint16_t port : {config.recirculation, config.generator}) set_inner(port);
-        tables_.fill();
+    Harness() {
         for (const system::ServerConfig& server : config.servers)
             servers_.push_back(std::make_unique<rdma::Responder>(server.nic));
-        for (size_t qp = 0; qp < config.queue_pairs.size(); ++qp) enter(qp);
-        generator_.set({config.generator, config.sweep, static_cast<uint32_t>(config.queue_pairs.size())}, now_);
+        Controlled controlled(switch_, generator_, servers_, now_);
+        set_up(controlled);
     }
 
     void take(const Step& step) {
@@ -167,34 +198,6 @@ class Harness {
     }
 
   private:
-    void set_port(const Place& place) {
-        p4::PortConfig port;
-        port.rate = place.role == PortRole::controller ? 0 : config.traffic[0].out.rate;
-        port.queue_bytes = config.queue_bytes;
-        port.metadata = p4::port_metadata(place.role, place.index);
-        port.append_icrc = place.role == PortRole::server;
-        switch_.set_port(place.port, port);
-    }
-    void set_inner(uint16_t number) {
-        p4::PortConfig port;
-        const bool loop = number == config.recirculation;
-        port.rate = config.recirculation_rate;
-        port.queue_bytes = config.queue_bytes;
-        port.metadata = p4::port_metadata(loop ? PortRole::recirculation : PortRole::generator, 0);
-        port.loopback = loop;
-        port.loop_time = loop ? config.recirculation_time : 0;
-        switch_.set_port(number, port);
-    }
-    void enter(size_t qp) {
-        const uint16_t server = config.queue_pairs[qp];
-        const uint32_t ours = system::answers_to(1, qp, config.controller.index_bits);
-        const auto number = static_cast<uint32_t>(0x100 + qp);
-        servers_[server]->add(number, {config.switch_mac, config.switch_ip, ours}, 0);
-        tables_.set_queue_pair(qp, {server, 0, ours, {number, 0}});
-        tables_.clear_history(qp);
-        tables_.set_up(qp, true);
-    }
-
     void receive(size_t from, View bytes) {
         ++count.frames;
         const Exact exact(bytes);
@@ -290,7 +293,6 @@ class Harness {
     bool lawful_ = true;
     p4::Switch<p4::generated::Program> switch_{rdma::icrc_of};
     soft_switch::Generator generator_;
-    system::P4Tables tables_;
     std::vector<std::unique_ptr<rdma::Responder>> servers_;
     std::deque<Waiting> waiting_;
     Judge judge_;

@@ -1,6 +1,7 @@
-/// The simulated system of an example through its C ABI: the emitted program, NF host, responders, links with faults,
-/// and its controller in C++, which brings queue pairs back. Frames come from users, from the hosts of servers and NF,
-/// from the controller's port, from one without a role. Each packet has one fate, and nothing forged is on a link.
+/// The simulated system of an example through its C ABI: the emitted program, NF host, responders, links with faults.
+/// Its controller has brought it up and is not there any more: a queue pair that goes down stays down. Frames come from
+/// users, from the hosts of servers and NF, from the controller's port, from one without a role. Each packet has one
+/// fate, and nothing forged is on a link.
 ///
 /// Kinds of steps: 0 to 5 a frame from `place`; 6 the NF's config changes: `bytes` are patches to the one that it has;
 /// 7 faults of the run, a bit of `place` each.
@@ -22,11 +23,11 @@ using namespace fuzz;
 
 namespace {
 
-constexpr uint16_t at_server = 0x4000, at_nf = 0x8000, at_switch = 0xc000, plain_port = 50;
+constexpr uint16_t at_server = 0x4000, at_nf = 0x8000, at_switch = 0xc000;
 
 /// Where frames come from: two users, the NF's host, two servers' hosts, the controller's port, a plain one.
 std::array<uint16_t, 7> places() {
-    const uint16_t controller = at_switch | described().controller_port;
+    const uint16_t controller = at_switch | controller_port;
     return {0, 1, at_nf, at_server, at_server | 1, controller, at_switch | plain_port};
 }
 
@@ -50,6 +51,49 @@ std::vector<polysome_fault> faults_of(const std::vector<Step>& steps) {
     return faults;
 }
 
+/// What the controller does, through the C ABI.
+class Controlled {
+  public:
+    using Values = std::initializer_list<uint64_t>;
+    explicit Controlled(void* handle) : handle_(handle) {}
+
+    void put(const char* table, Values key, const char* action, Values parameters) {
+        done(polysome_system_put(handle_, table, key.begin(), key.size(), action, parameters.begin(),
+                                 parameters.size()));
+    }
+    void remove(const char* table, Values key) {
+        done(polysome_system_remove(handle_, table, key.begin(), key.size()));
+    }
+    void clear(const char* table) { done(polysome_system_clear(handle_, table)); }
+    void set_register(const char* name, size_t index, uint64_t value, const char* field) {
+        done(polysome_system_set_register(handle_, name, index, field, value));
+    }
+    void set_meter(const char* name, size_t index, uint64_t rate, uint64_t burst) {
+        done(polysome_system_set_meter(handle_, name, index, rate, burst));
+    }
+    void set_mirror(uint16_t session, uint16_t port, uint32_t length) {
+        done(polysome_system_set_mirror(handle_, session, port, length));
+    }
+    void set_group(uint16_t group, std::initializer_list<uint16_t> ports) {
+        done(polysome_system_set_group(handle_, group, ports.begin(), ports.size()));
+    }
+    void set_port(const polysome_port& port) { done(polysome_system_set_port(handle_, &port)); }
+    void set_generator(uint16_t port, uint64_t period, size_t count) {
+        done(polysome_system_set_generator(handle_, port, period, count));
+    }
+    void clear_memory(size_t server) { done(polysome_system_clear_memory(handle_, server)); }
+    void reset(size_t server, uint32_t pair, uint32_t peer, uint32_t number, uint32_t psn) {
+        uint32_t made = 0, first = 0;
+        done(polysome_system_reset(handle_, server, pair, peer, &made, &first));
+        check(made == number && first == psn, "one seed, the same numbers");
+    }
+
+  private:
+    void done(int status) const { check(status == 0, polysome_system_error(handle_)); }
+
+    void* handle_;
+};
+
 class Simulated {
   public:
     explicit Simulated(std::vector<Step> steps) : steps_(std::move(steps)), faults_(faults_of(steps_)) {
@@ -60,6 +104,8 @@ class Simulated {
         const View config = config_blob();
         handle_ = polysome_system_create(&system, config.data(), config.size(), error, sizeof error);
         check(handle_ != nullptr, error);
+        Controlled controlled(handle_);
+        set_up(controlled);
     }
     Simulated(const Simulated&) = delete;
     Simulated& operator=(const Simulated&) = delete;
@@ -71,13 +117,13 @@ class Simulated {
             if (!take(step)) return;
             look();
         }
-        if (polysome_system_finish(handle_) != 0) return;  // a config that came last was none
+        if (polysome_system_finish(handle_, never) != 0) return;  // a config that came last was none
         look();
         report();
     }
 
   private:
-    static constexpr uint64_t longest_wait = 100'000'000;
+    static constexpr uint64_t longest_wait = 100'000'000, never = ~uint64_t{0};
 
     /// False if the run is over: a changed config was none of the NF's.
     bool take(const Step& step) {
@@ -94,7 +140,7 @@ class Simulated {
                                        .data = frame.data(),
                                        .size = static_cast<uint32_t>(frame.size()),
                                        .port = places()[step.place % places().size()]};
-        return polysome_system_arrive(handle_, &arrival, 1) == 0;
+        return polysome_system_arrive(handle_, &arrival, 1, never) == 0;
     }
 
     /// What was put on links since the last time.

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.fuzz.controlled import PLAIN_PORT, as_cpp, set_up
 from tests.nf_host.hosts import pkg_config
 from tests.system.outcome import START, designed
 
@@ -86,10 +87,12 @@ def _emitted(example: str) -> dict[str, str]:
 
 
 def _described(example: str) -> str:
-    """`described()`, a polysome_system with all that it points to, `config()`, the NF's, and `cell`, bytes of one."""
+    """`described()`, a polysome_system with all that it points to; `set_up(to)`, what its controller does before the
+    first packet; `config()`, the NF's, and `cell`, bytes of one."""
     spec, design = designed(example)
     arrays: list[str] = []
-    system = configure(design, Run(sizes(shrunk(spec.program, ROOM)), start=START, capture=True))
+    run = Run(sizes(shrunk(spec.program, ROOM)), start=START, capture=True)
+    system, site = configure(design, run), design.site
     members = _literal(system, arrays)
     config = encode(spec.program, spec.config or {})
     size, blob = len(config), ", ".join(map(str, config))
@@ -101,6 +104,7 @@ def _described(example: str) -> str:
         "namespace fuzz {",
         f"inline constexpr std::size_t cell = {design.sizes.cell};",
         f"inline constexpr std::uint64_t start = {START}u;",
+        f"inline constexpr std::uint16_t controller_port = {site.cpu_port}, plain_port = {PLAIN_PORT};",
         "inline std::span<const std::uint8_t> config_blob() {",
         f"    static constexpr std::array<std::uint8_t, {size}> blob = {{{blob}}};",
         "    return blob;",
@@ -109,6 +113,7 @@ def _described(example: str) -> str:
         *(f"    {line}" for line in arrays),
         f"    return {members};",
         "}",
+        *as_cpp(set_up(spec, design, run)),
         "}  // namespace fuzz",
     ]
     return "\n".join(lines) + "\n"

@@ -178,11 +178,12 @@ def test_a_dead_servers_packets_go_to_its_backup() -> None:
 
 
 def test_packets_go_whole_while_no_queue_pair_is_up_and_are_parked_again_after() -> None:
-    frames = traffic(designed("load_balancer")[0], 2500, 8)
+    frames = traffic(designed("load_balancer")[0], 2500, 8, gap=60_000)
     outcome = ran("load_balancer", frames, "servers:dead@1ms..8ms", 8)
     right(outcome)
     balanced(outcome)
-    without, again = arrived(outcome, 5, 8), arrived(outcome, 11, 100)
+    # The controller asks again whoever did not answer after 50 ms.
+    without, again = arrived(outcome, 5, 8), arrived(outcome, 60, 200)
     parked, whole = ways(outcome, without)
     assert not parked and whole == without
     parked, whole = ways(outcome, again)

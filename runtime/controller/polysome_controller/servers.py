@@ -145,8 +145,9 @@ class Server:
                     self._tell(self._unproved)
                 else:
                     self.part.failed(error, self._context.misses)
+            pause = self._retry if failed and self.waiting else self._context.health
             self._retry = min(2 * self._retry, self._context.health) if failed else FIRST_RETRY
-            await self.pulse.wait(self._retry if failed and self.waiting else self._context.health)
+            await self.pulse.wait(pause)
 
     async def close(self) -> None:
         await self._peer.close()

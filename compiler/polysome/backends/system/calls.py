@@ -101,7 +101,7 @@ class AgentCalls(_Calls):
         asked = self._library.reset(self._handle, server, pair, peer, ctypes.byref(number), ctypes.byref(psn))
         return (number.value, psn.value) if self._answers(asked) else None
 
-    def clear(self, server: int) -> bool:
+    def clear_memory(self, server: int) -> bool:
         """Fills the region with ones; False: no answer."""
         return self._answers(self._library.clear_memory(self._handle, server))
 

@@ -53,7 +53,7 @@ class SimulatedController:
         self._stopped: BaseException | None = None
         self._loop = VirtualLoop(self)
         # Where nothing goes wrong, agents need not be asked again and again.
-        fixed = _fixed(design, run.deep, bool(run.faults))
+        fixed = fixed_of(design, run.deep, bool(run.faults))
         state = State(epoch=1, numbered=FIRST)
         self._peers = _peers(design, running, fixed.config)
         context = Context(fixed, Fleeting(state), Journal(quiet=True), self._connect)
@@ -196,7 +196,7 @@ def _peers(design: Design, running: Running, config: pb.ControllerConfig) -> dic
 
 
 @lru_cache(maxsize=64)
-def _fixed(design: Design, deep: bool, faults: bool) -> Fixed:
+def fixed_of(design: Design, deep: bool, faults: bool) -> Fixed:
     """`deep`: no queue of the switch ever overflows. Raises Unsupported for sets of ports that do not fit."""
     given = controller_config(design, Places("", "", "", ""))
     config = json_format.ParseDict(given, pb.ControllerConfig())

@@ -79,7 +79,7 @@ class Agent(_Simulated):
 
     def clear(self, request: pb.ClearRequest) -> pb.Nothing:
         self._expect(request.boot)
-        if not self._calls.clear(self._number):
+        if not self._calls.clear_memory(self._number):
             raise Unreachable("Clear: no answer in time")
         return pb.Nothing()
 
