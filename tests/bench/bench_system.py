@@ -25,6 +25,8 @@ import statistics
 import struct
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -40,10 +42,11 @@ from polysome.backends.nf_cpp.config_blob import encode  # noqa: E402
 from polysome.backends.nf_cpp.library import Arrival  # noqa: E402
 from polysome.backends.nf_cpp.sizes import sizes  # noqa: E402
 from polysome.backends.system import library  # noqa: E402
-from polysome.backends.system.abi import Kind, Library, Running, System  # noqa: E402
+from polysome.backends.system.abi import Kind, Library, Running  # noqa: E402
 from polysome.backends.system.configure import CABLE, Run, configure  # noqa: E402
 from polysome.backends.system.design import Design  # noqa: E402
 from polysome.backends.tofino.program import INGRESS_EVENTS  # noqa: E402
+from polysome.engines.system.control.controller import SimulatedController  # noqa: E402
 
 FLOWS = 4096
 SITE_LOAD = 0.9  # of a traffic port
@@ -101,39 +104,47 @@ def packed(frames: tuple[Frame, ...]) -> ctypes.Array[Arrival]:
 # ---------------------------------------------------------------- what is measured
 
 
-def start(shared: Library, system: System, name: str) -> Running:
+@contextmanager
+def started(shared: Library, design: Design, name: str, *, capture: bool = False) -> Iterator[SimulatedController]:
+    """A system, brought up."""
     spec, _ = designed(name)
-    return Running(shared, system, encode(spec.program, spec.config or {}))
+    run = Run(sizes(design.program), START, deep=True, capture=capture)
+    with (
+        Running(shared, configure(design, run), encode(spec.program, spec.config or {})) as running,
+        SimulatedController(design, running, run) as controller,
+    ):
+        yield controller
 
 
 def whole(shared: Library, design: Design, name: str, frames: tuple[Frame, ...]) -> Row:
     """The whole system; records are taken as the engine takes them, but not looked at."""
     batch, n = packed(frames), len(frames)
-    with start(shared, configure(design, Run(sizes(design.program), START, deep=True)), name) as running:
+    with started(shared, design, name) as controller:
+        running = controller.running
         nothing, first, size = ctypes.c_void_p(), ctypes.addressof(batch), ctypes.sizeof(Arrival)
         before = time.thread_time()
         for at in range(0, n, BATCH):
             count = min(BATCH, n - at)
-            running.hand_over((Arrival * count).from_address(first + at * size))
+            controller.arrive((Arrival * count).from_address(first + at * size))
             shared.records(running._handle, ctypes.byref(nothing))
-        running.finish()
+        controller.finish()
         taken = time.thread_time() - before
         return Row("system", n, n / taken / 1e6, 0.0, running.report()["packets left"] / n)
 
 
 def came(shared: Library, design: Design, name: str, frames: tuple[Frame, ...]) -> ctypes.Array[Arrival]:
     """What came to the switch in a run: the frames of all links that go to it, by time."""
-    system = configure(design, Run(sizes(design.program), START, deep=True, capture=True))
-    ports = {f"traffic{i}": system.traffic[i].port for i in range(system.traffic_count)}
-    ports |= {f"server{i}": system.servers[i].cable.port for i in range(system.server_count)}
-    ports["nf"] = system.nf_cable.port
+    site = design.site
+    ports = {f"traffic{i}": ports[0] for i, ports in enumerate(site.traffic)}
+    ports |= {f"server{i}": server.port for i, server in enumerate(site.rdma_servers)}
+    ports["nf"] = site.nf_servers[0].port
     found = []
-    with start(shared, system, name) as running:
+    with started(shared, design, name, capture=True) as controller:
         for at in range(0, len(frames), BATCH):
-            running.hand_over(packed(frames[at : at + BATCH]))
-            found += _to_switch(running, ports)
-        running.finish()
-        found += _to_switch(running, ports)
+            controller.arrive(packed(frames[at : at + BATCH]))
+            found += _to_switch(controller.running, ports)
+        controller.finish()
+        found += _to_switch(controller.running, ports)
     return packed(tuple(sorted(found, key=lambda frame: frame[1])))
 
 
@@ -152,9 +163,9 @@ def alone(shared: Library, design: Design, name: str, frames: ctypes.Array[Arriv
     arguments = ctypes.c_void_p, ctypes.POINTER(Arrival), ctypes.c_size_t, ctypes.POINTER(Replayed)
     replay = shared._function("replay", None, *arguments)
     event, count = INGRESS_EVENTS.index("merged"), design.sizes.queue_pairs
-    with start(shared, configure(design, Run(sizes(design.program), START, deep=True)), name) as running:
-        replay(running._handle, frames, len(frames), ctypes.byref(done))
-        merged = sum(running.counter("Ingress.events", event * count + pair) for pair in range(count))
+    with started(shared, design, name) as controller:
+        replay(controller.running._handle, frames, len(frames), ctypes.byref(done))
+        merged = sum(controller.running.switch.counters("Ingress.events", event * count, count)[0])
     return Row("switch", packets, packets * 1e3 / done.ns, done.cycles / packets, merged / packets)
 
 

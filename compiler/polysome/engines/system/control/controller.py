@@ -44,7 +44,7 @@ class SimulatedController:
     def __init__(self, design: Design, running: Running, run: Run) -> None:
         """All queue pairs are up when this returns, before the first packet. Failed if the controller refuses what it
         finds, Unsupported for sets of ports that the switch has no room for."""
-        self._running, self._start = running, run.start
+        self.running, self._start = running, run.start
         self._waiting: tuple[ctypes.Array[Arrival], int] | None = None  # a batch, and how many of it have arrived
         self._ending = False
         self._at_work = False  # the system; before, only the controller's own time passes
@@ -117,7 +117,7 @@ class SimulatedController:
             return
         until = NEVER if seconds is None else self._start + round((self.seconds - self._offset + seconds) * NS)
         stop = self._step(max(until, self._leap()))
-        now = self._running.progress().now
+        now = self.running.progress().now
         if stop is Stop.due and seconds is not None:
             now = max(now, until)
         self.seconds = max(self.seconds, self._offset + (now - self._start) / NS)
@@ -128,15 +128,15 @@ class SimulatedController:
 
     def _step(self, until: int) -> Stop:
         if self._waiting is None:
-            return self._running.finish_by(until) if self._ending else Stop.done
+            return self.running.finish_by(until) if self._ending else Stop.done
         batch, first = self._waiting
-        stop = self._running.arrive(batch, first, until)
-        self._waiting = (batch, first + self._running.progress().taken) if stop is not Stop.done else None
+        stop = self.running.arrive(batch, first, until)
+        self._waiting = (batch, first + self.running.progress().taken) if stop is not Stop.done else None
         return stop
 
     def _leap(self) -> int:
         """While nothing moves, nobody has to look: until when. Who would have looked by then does so once."""
-        progress = self._running.progress()
+        progress = self.running.progress()
         if not progress.resting or self._waiting is None:
             return 0
         batch, first = self._waiting
