@@ -70,10 +70,6 @@ class Supervisor:
         """The process ids by name."""
         return {name: state.process.pid for name, state in self._states.items() if state.process is not None}
 
-    def restarts(self) -> dict[str, int]:
-        """How often each has ended."""
-        return {name: state.ends for name, state in self._states.items()}
-
     def tick(self) -> list[Ended]:
         """Starts what is due; returns what has ended since the last time."""
         now, ended = time.monotonic(), []

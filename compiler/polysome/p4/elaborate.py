@@ -226,7 +226,7 @@ class _Pipe:
         if parsed is None:
             return None
         variables = tuple(world.variables)
-        return pr.Gress(gress, tuple(roots.items()), parsed, body, out, variables, control.name.span)
+        return pr.Gress(gress, tuple(roots.items()), parsed, body, out, variables)
 
     def _params(self, role: str, block: ast.Parser | ast.Control, roots: dict[str, Composite]) -> Scope | None:
         """A scope with the parameters of a block, each the place that the architecture says it is."""

@@ -435,7 +435,6 @@ class Gress:
     control: tuple[Stmt, ...]
     deparser: tuple[Stmt, ...]
     variables: tuple[Place, ...]
-    control_span: Span
 
 
 @dataclass(frozen=True, slots=True)

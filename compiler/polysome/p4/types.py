@@ -70,19 +70,12 @@ class List:
         return f"a list of {len(self.items)} values"
 
 
-@dataclass(frozen=True, slots=True)
-class Void:
-    def __str__(self) -> str:
-        return "nothing"
-
-
-Type = Bits | Bool | Literal | Composite | Extern | List | Void
+Type = Bits | Bool | Literal | Composite | Extern | List
 
 MOST_BITS = 128  # of a value that is computed with; longer fields are carried along
 
 BOOL = Bool()
 LITERAL = Literal()
-VOID = Void()
 
 
 def width(of: Type) -> int:
