@@ -9,27 +9,20 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from random import Random
 from types import MappingProxyType
 
-from tests.testing.builtin.networks import captured, example
+from tests.system.at_work import START, Frame, at_work, designed, run_of
+from tests.testing.builtin.networks import captured
 
 from polysome.backends.controller.config import FALLBACK_BURST
-from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.library import arrivals
-from polysome.backends.nf_cpp.sizes import sizes
-from polysome.backends.system import faults
-from polysome.backends.system.abi import Happened, Kind, Running, load
-from polysome.backends.system.configure import Run, configure
-from polysome.backends.system.design import Design, default_design
-from polysome.backends.system.library import build
+from polysome.backends.system.abi import Happened, Kind, Running
+from polysome.backends.system.design import Design
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions
 from polysome.engines.record import Record
 from polysome.engines.system import System
-from polysome.engines.system.control.controller import SimulatedController
-from polysome.engines.system.report import counters, events
 from polysome.engines.system.run import Counted
 from polysome.engines.trace import Arrival, Trace
 from polysome.plan.frames import ICRC, odd_bytes, padding
@@ -38,12 +31,9 @@ from polysome_controller.program import FALLBACK
 
 # The tests of this folder have one library for each example: the one that counts what is reached.
 SYSTEM = System(counted=lambda *_: None)
-START = 10**18
 GAP = 6_000  # ns; some 500 bytes each fill the site's 1 Gbps ports to two thirds
 WHOLE_TAG = 1  # flags of a tag
 LINK, IPV4, TCP, UDP = 14, 0x0800, 6, 17
-
-Frame = tuple[int, int, bytes]  # port, time, bytes
 
 
 # ---------------------------------------------------------------- traffic
@@ -140,12 +130,6 @@ class Outcome:
         return sum(n for name, n in causes.items() if not ends or name.endswith(ends))
 
 
-@cache
-def designed(name: str) -> tuple[Spec, Design]:
-    spec = example(name)
-    return spec, default_design(spec.program)
-
-
 def ran(
     name: str,
     frames: Sequence[Frame],
@@ -164,14 +148,10 @@ def ran(
     run reached of the program.
     """
     spec, design = designed(name)
-    servers = len(design.site.rdma_servers)
-    found = faults.parse(mix, servers, spec.program.ports) if mix else ()
-    run = Run(sizes(spec.program), start=frames[0][1], seed=seed, faults=found, deep=True, capture=capture)
-    outcome, library = Outcome(spec, design, frames), load(build(design, counted=True))
-    with (
-        Running(library, configure(design, run), encode(spec.program, spec.config or {})) as running,
-        SimulatedController(design, running, run) as controller,
-    ):
+    run = run_of(spec, design, mix, seed, frames[0][1], capture)
+    outcome = Outcome(spec, design, frames)
+    with at_work(spec, design, run) as system:
+        running = system.running
         if recirculation_rate is not None:
             port = running.switch.port(design.addresses.recirculation_port)
             assert port is not None
@@ -182,11 +162,11 @@ def ran(
         for register, value in registers.items():
             running.switch.set_register(register, 0, value)
         for place in range(0, len(frames), 256):
-            controller.arrive(arrivals(frames[place : place + 256]))
+            system.controller.arrive(arrivals(frames[place : place + 256]))
             _note(outcome, running)
-        controller.finish()
+        system.controller.finish()
         _note(outcome, running)
-        outcome.counters, outcome.events = counters(running, controller), events(running, design)
+        outcome.counters, outcome.events = system.counters, system.events
         if counted is not None:
             counted(design, running.coverage())
     return outcome
