@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
-from tests.testing.builtin.networks import example
+from tests.testing.builtin.networks import captured, example
 
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.library import arrivals
@@ -22,6 +22,7 @@ from polysome.engines.system.report import counters, events
 from polysome.testing.spec import Spec
 
 START = 10**18
+SECOND = 1_000_000_000
 Frame = tuple[int, int, bytes]  # port, time, bytes
 
 
@@ -85,3 +86,40 @@ def at_work(
     run = run or run_of(spec, design)
     with running(spec, design, run, changed) as system, SimulatedController(design, system, run) as controller:
         yield AtWork(spec, design, system, controller)
+
+
+# ---------------------------------------------------------------- frames, and times of theirs
+
+
+def at(time: int, data: bytes, port: int = 0) -> Frame:
+    return port, START + time, data
+
+
+def through(made: tuple[Spec, Design], *frames: Frame, **more: Callable[[structs.System], None]) -> AtWork:
+    """The system at its end; only its records are of use any more."""
+    with at_work(*made, **more) as system:
+        system.arrive(frames)
+        system.finish()
+        return system
+
+
+def whole() -> bytes:
+    """A packet for the VIP that is too short to be parked."""
+    return next(a.data for a in captured(designed("load_balancer")[0]).arrivals if len(a.data) <= 80)
+
+
+def without_rates(system: structs.System) -> None:
+    """Links and NICs take their time, but none for a byte."""
+    for place in range(system.traffic_count):
+        system.traffic[place].in_.rate = 0
+    for place in range(system.server_count):
+        system.servers[place].cable.in_.rate = system.servers[place].read_rate = 0
+    system.nf_cable.in_.rate = 0
+
+
+def ports_without_rates(system: AtWork) -> None:
+    for number in range(128):
+        port = system.running.switch.port(number)
+        if port is not None:
+            port.rate = 0
+            system.running.switch.set_port(port)
