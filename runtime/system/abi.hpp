@@ -224,7 +224,7 @@ size_t coverage(void* handle, const uint64_t** counts) {
     }                                                                                                          \
     void polysome_system_progress(void* handle, polysome_progress* progress) {                                 \
         const auto& object = *static_cast<Object*>(handle);                                                    \
-        *progress = {object.system.now(), object.system.next_by_clock(), static_cast<uint32_t>(object.taken),  \
+        *progress = {object.system.now(), object.system.next_mishap(), static_cast<uint32_t>(object.taken),    \
                      object.system.resting()};                                                                 \
     }                                                                                                          \
     /* The records since the last call, valid until the next one. */                                           \

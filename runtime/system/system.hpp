@@ -78,8 +78,8 @@ class System final {
     /// Has nothing moved for so long that a sweep, or a look at the switch, finds nothing new? Then both sleep until
     /// something moves; a trace may have gaps of hours.
     bool resting() const { return work_.time() == never && now_ - last_work_ > 4 * longest_pause(); }
-    /// When a part acts by the clock next; `never` if none does.
-    Time next_by_clock() const { return clocks_.time(); }
+    /// When a server dies, comes back or fails next; `never` if none does.
+    Time next_mishap() const { return clocks_.due(mishaps); }
 
     // ---- a run
 
