@@ -354,7 +354,8 @@ def captured(spec: Spec) -> Trace:
     for i, path in enumerate(sorted(spec.path.parent.glob("*.pcap"))):
         name = path.stem.removesuffix("_only")
         port = ports.index(name) if name in ports else i % len(ports)
-        arrivals += [Arrival(port, c.time, c.data) for c in open_capture(path)]
+        with open_capture(path) as capture:
+            arrivals += [Arrival(port, c.time, c.data) for c in capture]
     arrivals.sort(key=lambda arrival: arrival.time)
     config = load_config(spec.program, [], Report()) if spec.config is None else spec.config
     return Trace(config, tuple(arrivals[:MOST]))

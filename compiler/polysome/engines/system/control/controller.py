@@ -47,7 +47,7 @@ class SimulatedController:
         self.running, self._start = running, run.start
         self._waiting: tuple[ctypes.Array[Arrival], int] | None = None  # a batch, and how many of it have arrived
         self._ending = False
-        self._at_work = False  # the system; before, only the controller's own time passes
+        self._at_work = False  # the system; before and after, only the controller's own time passes
         self.seconds = 0.0
         self._offset = 0.0  # of the controller's seconds at `start`
         self._stopped: BaseException | None = None
@@ -92,6 +92,7 @@ class SimulatedController:
         self.close()
 
     def close(self) -> None:
+        self._at_work = False
         for task in self._tasks:
             task.cancel()
         self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
@@ -174,7 +175,8 @@ class SimulatedController:
             await step
         except Exception as error:  # a fault of the controller ends the run, not one task of it
             self._stopped = error
-            self._loop.stop()
+            if self._at_work:  # who brings it up, or ends it, sees for himself, and waits for others, too
+                self._loop.stop()
 
     def _switch_ready(self, filled: bool) -> None:
         for server in self.servers:
