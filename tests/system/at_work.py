@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -86,6 +86,16 @@ def at_work(
     run = run or run_of(spec, design)
     with running(spec, design, run, changed) as system, SimulatedController(design, system, run) as controller:
         yield AtWork(spec, design, system, controller)
+
+
+def links_add_up(found: Mapping[str, int]) -> None:
+    """Asserts that of each frame on a link, and each repeated one, the link's counters say where it is."""
+    links = [name.removesuffix(" on the way") for name in found if name.endswith(" on the way")]
+    assert links
+    for link in links:
+        sent = found[f"{link} sent"] + found[f"{link} duplicated"]
+        gone = sum(found[f"{link} {what}"] for what in ("delivered", "lost", "down", "fcs errors", "on the way"))
+        assert sent == gone, link
 
 
 # ---------------------------------------------------------------- frames, and times of theirs

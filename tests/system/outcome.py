@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from types import MappingProxyType
 
-from tests.system.at_work import START, Frame, at_work, designed, run_of
+from tests.system.at_work import START, Frame, at_work, designed, links_add_up, run_of
 from tests.testing.builtin.networks import captured
 
 from polysome.backends.controller.config import FALLBACK_BURST
@@ -236,6 +236,7 @@ def _follows(suffix: bytes, original: bytes, left: bytes, whole: bool, icrcs: se
 def balanced(outcome: Outcome) -> None:
     """Asserts that each packet has one fate, each loss a cause, and no cause more packets than what happened says."""
     c = outcome.counters
+    links_add_up(c)
     assert c["packets in"] == len(outcome.frames)
     assert c["packets in"] == c["packets left"] + c["packets dropped"] + c["packets held"] + c["packets lost"]
     assert c["packets lost"] == len(outcome.lost) == sum(n for name, n in c.items() if name.startswith("lost by "))
