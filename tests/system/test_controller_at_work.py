@@ -12,6 +12,9 @@ from tests.system.outcome import traffic
 from polysome.backends.system.abi import Kind
 from polysome.engines import ENGINES
 from polysome.engines.system.control.controller import POLL
+from polysome.engines.system.control.parts import Agent
+from polysome_controller import control_pb2 as pb
+from polysome_controller.errors import Refused, Unreachable
 from polysome_controller.program import PRIMARIES
 
 pytestmark = [
@@ -65,6 +68,7 @@ def test_a_queue_pair_is_restored_in_its_order(asked: Asked) -> None:
         [down], [reset], [up] = (asked.times(what) for what in ("down 0", "memory0 reset", "up 0"))
         assert down == looks[0] and reset - down == design.plan.parking.queueing.value and up == reset
         assert [later - before for before, later in pairwise(looks)] == [POLL]
+        assert system.counters["packets in"] == 400, "what was interrupted went on where it was"
 
 
 def test_a_dead_server_comes_back_as_another_run(asked: Asked) -> None:
@@ -106,6 +110,31 @@ def test_a_server_that_died_has_forgotten_what_was_parked(mix: str, left: list[i
         assert system.events["foreign_cell"] == 3 - len(left)
 
 
+def test_an_agent_says_which_of_its_queue_pairs_are_of_use() -> None:
+    spec, design = designed(NAME)
+    with at_work(spec, design, run_of(spec, design, "server0:nak@0us,dead@100us..200us")) as system:
+        agent = Agent(design, 0, system.running.agents, 4096)
+
+        def found() -> tuple[int, list[bool]]:
+            health = agent.health(pb.Nothing())
+            return health.boot, [pair.ready for pair in health.queue_pairs]
+
+        assert found() == (1, [True])
+        system.arrive([at(0, to_server(0)), at(50 * 1000, whole())])
+        assert found() == (1, [False]), "it has refused a request"
+        system.arrive([at(150 * 1000, whole())])
+        with pytest.raises(Unreachable):
+            found()
+        with pytest.raises(Unreachable):
+            agent.reset(pb.ResetRequest(boot=1, pair=0, peer=77))
+        system.arrive([at(250 * 1000, whole())])
+        with pytest.raises(Refused, match="this is run 2, not 1"):
+            agent.clear(pb.ClearRequest(boot=1))
+        assert found() == (2, [False])
+        made = agent.reset(pb.ResetRequest(boot=2, pair=0, peer=77))
+        assert (made.peer, made.ready) == (77, True) and found() == (2, [True])
+
+
 # ---------------------------------------------------------------- how often it looks
 
 
@@ -115,6 +144,7 @@ GAPS = {
     "server0:dead@1ms..": (1, 0, [2]),
     "servers:dead@1ms..": (2, 0, [2, 3]),
     "server0:dead@1ms..5000s": (1, 1, [2]),
+    "server0:dead@1s..2000s": (0, 1, []),
     "server0:nak@1ms": (1, 1, [2]),
 }
 
@@ -133,6 +163,7 @@ def test_gaps_of_hours_cost_few_looks(mix: str, asked: Asked) -> None:
         assert found["sweeps"] < 3 * 25, "no generator runs while nothing moves"
         downs, restores = (system.counters[f"queue pairs {what}"] for what in ("taken down", "restored"))
         assert (downs, restores, [it.packet for it in system.of(Kind.lost)]) == GAPS[mix]
+        assert all(any(n * HOUR < up < (n + 1) * HOUR - SECOND for n in range(4)) for up in asked.times("up 0"))
 
 
 def test_sweeps_go_on_after_a_gap() -> None:
