@@ -138,14 +138,14 @@ def test_an_agent_says_which_of_its_queue_pairs_are_of_use() -> None:
 # ---------------------------------------------------------------- how often it looks
 
 
-# By the mix: how often a queue pair goes down, and comes back; packets that are lost.
-GAPS = {
-    "": (0, 0, []),
-    "server0:dead@1ms..": (1, 0, [2]),
-    "servers:dead@1ms..": (2, 0, [2, 3]),
-    "server0:dead@1ms..5000s": (1, 1, [2]),
-    "server0:dead@1s..2000s": (0, 1, []),
-    "server0:nak@1ms": (1, 1, [2]),
+# By the mix: how often a queue pair goes down; the seconds in which it comes back, if it does; packets that are lost.
+GAPS: dict[str, tuple[int, list[range], list[int]]] = {
+    "": (0, [], []),
+    "server0:dead@1ms..": (1, [], [2]),
+    "servers:dead@1ms..": (2, [], [2, 3]),
+    "server0:dead@1ms..5000s": (1, [range(5000, 7199)], [2]),
+    "server0:dead@1s..2000s": (0, [range(2000, 3599)], []),
+    "server0:nak@1ms": (1, [range(3600, 3601)], [2]),
 }
 
 
@@ -161,9 +161,11 @@ def test_gaps_of_hours_cost_few_looks(mix: str, asked: Asked) -> None:
         system.finish()
         assert asked.count("look", "health", "describe") <= (40 if mix else 3)
         assert found["sweeps"] < 3 * 25, "no generator runs while nothing moves"
-        downs, restores = (system.counters[f"queue pairs {what}"] for what in ("taken down", "restored"))
-        assert (downs, restores, [it.packet for it in system.of(Kind.lost)]) == GAPS[mix]
-        assert all(any(n * HOUR < up < (n + 1) * HOUR - SECOND for n in range(4)) for up in asked.times("up 0"))
+        downs, back, lost = GAPS[mix]
+        ups = asked.times("up 0")
+        assert [up // SECOND in seconds for up, seconds in zip(ups, back, strict=True)] == [True] * len(back)
+        assert (system.counters["queue pairs taken down"], system.counters["queue pairs restored"]) == (downs, len(ups))
+        assert [it.packet for it in system.of(Kind.lost)] == lost
 
 
 def test_sweeps_go_on_after_a_gap() -> None:
