@@ -139,9 +139,9 @@ RDMA_MUTANTS = (
 )  # fmt: skip
 
 PARTS = (
-    *of("runtime/controller/polysome_controller/servers.py", ("5 nothing is waited for", Kind.time, "tests/controller/test_restore.py", "await asyncio.sleep(self._context.config.longest_queueing / SECOND)", "await asyncio.sleep(0)"), ("5 our number stays", Kind.missing_update, "tests/controller/test_restore.py", "            rows[pair].generation += 1\n", "")),
+    *of("runtime/controller/polysome_controller/servers.py", ("5 nothing is waited for", Kind.time, "tests/system/test_controller_at_work.py", "await asyncio.sleep(self._context.config.longest_queueing / SECOND)", "await asyncio.sleep(0)"), ("5 our number stays", Kind.missing_update, "tests/controller/test_restore.py", "            rows[pair].generation += 1\n", "")),
     *of("runtime/system/ledger.hpp", ("the last cause", Kind.accounting, f"{UNITS}[test_parts]", "packet != nullptr && packet->cause == no_cause", "packet != nullptr")),
-    *of("runtime/system/nf_host.hpp", ("a burst takes the time of a frame", Kind.time, f"{UNITS}[test_system]", "busy_ = now + n * config_.frame_time;", "busy_ = now + config_.frame_time;")),
+    *of("runtime/system/nf_host.hpp", ("a burst takes the time of a frame", Kind.time, "tests/system/test_nf_core.py", "busy_ = now + n * config_.frame_time;", "busy_ = now + config_.frame_time;")),
 )  # fmt: skip
 
 SYSTEM_MUTANTS: tuple[SystemMutant, ...] = (
