@@ -149,6 +149,10 @@ messages: ## Generate the Python of runtime/control/control.proto; needs protoc 
 	@protoc -I runtime/control --python_out=runtime/controller/polysome_controller \
 	    --pyi_out=runtime/controller/polysome_controller runtime/control/control.proto
 
+.PHONY: protocol
+protocol: $(READY) ## Write what follows from runtime/protocol/polysome_protocol/protocol.toml: its C++ header, the tables of PROTOCOL.md
+	@$(BIN)/python -m polysome_protocol.write
+
 .PHONY: clean
 clean: ## Remove everything that make has made, .venv too
 	@rm -rf $(OUT) $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -57,7 +57,8 @@ def test_the_wheel_holds_the_package_and_what_stands_beside_it(wheel: Path) -> N
     parts = {"stdlib": files_of(ROOT / "stdlib", "polysome/stdlib"), "package": files_of(PACKAGE, "polysome")}
     for beside in ("runtime", "targets"):
         parts[beside] = files_of(ROOT / beside, f"polysome/{beside}")
-    parts["controller"] = files_of(ROOT / "runtime" / "controller" / "polysome_controller", "polysome_controller")
+    for room in ("controller", "protocol"):
+        parts[room] = files_of(ROOT / "runtime" / room / f"polysome_{room}", f"polysome_{room}")
     wanted = set().union(*parts.values())
     for one in (
         "polysome/LANGUAGE.md",

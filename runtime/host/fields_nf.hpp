@@ -236,9 +236,7 @@ class FieldsHost {
     static std::vector<uint8_t> whole_frame(uint16_t port, std::span<const uint8_t> packet) {
         std::vector<uint8_t> frame(Tag::head + packet.size());
         std::copy(addresses.begin(), addresses.end(), frame.begin());
-        frame[12] = Tag::ether_type >> 8;
-        frame[13] = Tag::ether_type & 0xff;
-        frame[Tag::link] = Tag::version << 4 | Tag::whole;
+        Tag::begin(frame.data(), Tag::whole);
         Tag::set_length(frame.data(), packet.size());
         Tag::set_port(frame.data(), port);
         std::copy(packet.begin(), packet.end(), frame.begin() + Tag::head);

@@ -1,9 +1,7 @@
 /// An NF behind a switch that keeps the packets (the split deployment): frames with the fields of a packet come in,
 /// frames with its edits go back.
 ///
-/// Each frame: Ethernet of EtherType 0x88B5, then a tag of 12 bytes, big-endian
-///   version:4 flags:4 | class:8 | 0:2 seq:30 | qp:16 | length:16 | port:16
-/// then, by the flags:
+/// Each frame: Ethernet, then a tag (protocol/protocol.hpp), then, by its flags:
 ///   - fields frame (0): the fields of the class, as analysis/layout.py packs them; `port` is the logical port it came
 ///     in at, `length` the packet's length, in bytes, as its network header claims it;
 ///   - its answer, the edits frame (0): the same tag but for `port`, and all edits of the class;
@@ -38,41 +36,54 @@
 
 #include "nf/packet.hpp"
 #include "nf/types.hpp"
+#include "protocol/protocol.hpp"
 
 namespace polysome {
 
+/// A frame's tag, at its place behind Ethernet. Frames have `head` bytes or more.
 struct Tag {
-    static constexpr uint16_t ether_type = 0x88b5;
-    static constexpr size_t link = 14;
-    static constexpr size_t head = link + 12;  ///< bytes before fields, edits or packet
-    static constexpr size_t smallest = 60;     ///< of an Ethernet frame, without its checksum
-    static constexpr uint8_t version = 1;
-    static constexpr uint8_t whole = 1;
-    static constexpr uint8_t own = 2;
+    using Layout = protocol::Tag;
+
+    static constexpr uint16_t ether_type = protocol::frames::ether_type;
+    static constexpr size_t link = protocol::Ethernet::size;
+    static constexpr size_t head = link + protocol::Tag::size;  ///< bytes before fields, edits or packet
+    static constexpr size_t smallest = protocol::frames::smallest;
+    static constexpr uint8_t split = protocol::flags::split;
+    static constexpr uint8_t whole = protocol::flags::whole;
+    static constexpr uint8_t own = protocol::flags::own;
     static constexpr uint16_t port_set = 0x8000;
     static constexpr size_t most_ports = 15;
     static constexpr uint16_t controller = 255;  ///< as port and as verdict: the switch's controller
 
+    /// Has it a tag of our version? Of a frame of any size.
+    static bool is_ours(const uint8_t* frame, size_t size) {
+        return size >= head && protocol::Ethernet::ether_type::read(frame) == ether_type &&
+               Layout::version::read(frame + link) == protocol::frames::version;
+    }
     /// Is this a frame with fields or a whole packet, of our version? Its class is not looked at.
     static bool accepts(const uint8_t* frame, size_t size) {
-        return size >= head && load<uint16_t>(frame + 12) == ether_type && frame[link] >> 4 == version &&
-               (frame[link] & ~(version << 4) & ~whole & 0xf) == 0;
+        return is_ours(frame, size) && (flags(frame) == split || flags(frame) == whole);
     }
-    static bool is_whole(const uint8_t* frame) { return (frame[link] & whole) != 0; }
+    static uint8_t flags(const uint8_t* frame) { return Layout::flags::read(frame + link); }
+    static bool is_whole(const uint8_t* frame) { return flags(frame) == whole; }
     /// Is it a probe of the switch's controller (runtime/PROTOCOL.md, rule 14)? Of a frame that Tag::accepts.
     static bool is_probe(const uint8_t* frame) { return port(frame) == controller; }
-    static uint8_t number(const uint8_t* frame) { return frame[link + 1]; }
-    static uint32_t seq(const uint8_t* frame) { return load<uint32_t>(frame + link + 2); }
-    static uint16_t qp(const uint8_t* frame) { return load<uint16_t>(frame + link + 6); }
-    static uint16_t length(const uint8_t* frame) { return load<uint16_t>(frame + link + 8); }
-    static uint16_t port(const uint8_t* frame) { return load<uint16_t>(frame + link + 10); }
-    static void set_port(uint8_t* frame, uint16_t port) {
-        frame[link + 10] = static_cast<uint8_t>(port >> 8);
-        frame[link + 11] = static_cast<uint8_t>(port);
-    }
+    static uint8_t number(const uint8_t* frame) { return Layout::parse_class::read(frame + link); }
+    static uint32_t seq(const uint8_t* frame) { return Layout::seq::read(frame + link); }
+    static uint16_t qp(const uint8_t* frame) { return Layout::queue_pair::read(frame + link); }
+    static uint16_t length(const uint8_t* frame) { return Layout::length::read(frame + link); }
+    static uint16_t port(const uint8_t* frame) { return Layout::port::read(frame + link); }
+    static void set_port(uint8_t* frame, uint16_t port) { Layout::port::write(frame + link, port); }
     static void set_length(uint8_t* frame, size_t length) {
-        frame[link + 8] = static_cast<uint8_t>(length >> 8);
-        frame[link + 9] = static_cast<uint8_t>(length);
+        Layout::length::write(frame + link, static_cast<uint16_t>(length));
+    }
+    /// Writes EtherType and tag, of our version; what is not given is 0.
+    static void begin(uint8_t* frame, uint8_t flags, uint8_t number = 0) {
+        protocol::Ethernet::ether_type::write(frame, ether_type);
+        std::memset(frame + link, 0, protocol::Tag::size);
+        Layout::version::write(frame + link, protocol::frames::version);
+        Layout::flags::write(frame + link, flags);
+        Layout::parse_class::write(frame + link, number);
     }
     /// The packet in the answer to a whole frame, or in an own frame, as FieldsNf makes them: without the zeros behind.
     static std::span<const uint8_t> packet(std::span<const uint8_t> answer) {
@@ -193,9 +204,7 @@ class FieldsNf : public Nf {
         answer_.assign(std::max(Tag::smallest, Tag::head + packet.size()), 0);
         std::copy_n(addresses_.begin() + 6, 6, answer_.begin());
         std::copy_n(addresses_.begin(), 6, answer_.begin() + 6);
-        answer_[12] = Tag::ether_type >> 8;
-        answer_[13] = Tag::ether_type & 0xff;
-        answer_[Tag::link] = Tag::version << 4 | Tag::own;
+        Tag::begin(answer_.data(), Tag::own);
         Tag::set_length(answer_.data(), packet.size());
         Tag::set_port(answer_.data(), port);
         std::copy(packet.begin(), packet.end(), answer_.begin() + Tag::head);

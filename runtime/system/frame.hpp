@@ -48,10 +48,9 @@ inline void give_back(BufferPool& pool, const Frame& frame) { pool.give_back(fra
 enum class Role : uint8_t { traffic, to_nf, from_nf, to_server, from_server };
 
 inline Kind kind_on_nf_link(std::span<const uint8_t> bytes, bool to_nf) {
-    if (bytes.size() < Tag::head || load<uint16_t>(bytes.data() + 12) != Tag::ether_type) return Kind::other;
-    if (bytes[Tag::link] >> 4 != Tag::version) return Kind::other;
-    switch (bytes[Tag::link] & 15) {
-        case 0:
+    if (!Tag::is_ours(bytes.data(), bytes.size())) return Kind::other;
+    switch (Tag::flags(bytes.data())) {
+        case Tag::split:
             return to_nf ? Kind::fields : Kind::edits;
         case Tag::whole:
             return Kind::whole;

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 from polysome_controller import control_pb2 as pb
-from polysome_controller.probe_frames import ETHER_TYPE, SOURCE, pieces
+from polysome_controller.probe_frames import SOURCE, pieces, queue_pair
+from polysome_protocol import CONTENT, ETHERNET, FLAGS, FRAMES, TAG
 
 from .fake_switch import FakeSwitch
 
@@ -58,9 +59,10 @@ class FakeWire:
         self.interface = ""
 
     def send(self, frame: bytes) -> str:
-        if frame[12:14] == ETHER_TYPE:
-            pair = int.from_bytes(frame[20:22], "big")
-            assert frame[24:26] == b"\x40\0" and frame[26:28] == pieces(self.cells[pair], PIECES)
+        if ETHERNET["ether_type"].read(frame) == FRAMES.ether_type:
+            pair = queue_pair(frame)
+            assert TAG["port"].read(frame, ETHERNET.size) == 0x4000
+            assert frame[CONTENT:][:2] == pieces(self.cells[pair], PIECES)
             self._answer(self.back(pair, self.cells.pop(pair)))
         elif not self.failure:
             pair = int.from_bytes(frame[6:12], "big") - SOURCE
@@ -91,5 +93,7 @@ class FakeWire:
 
 
 def fields(pair: int, packet: bytes) -> bytes:
-    tag = b"\x10\x07" + bytes(4) + pair.to_bytes(2, "big") + len(packet).to_bytes(2, "big") + b"\0\xff"
-    return SWITCH_MAC + SWITCH_MAC + ETHER_TYPE + tag + pieces(packet, PIECES).ljust(34, b"\0")
+    told = {"version": FRAMES.version, "flags": FLAGS.split, "parse_class": 7, "queue_pair": pair}
+    tag = TAG.pack(**told, length=len(packet), port=255)
+    ether_type = FRAMES.ether_type.to_bytes(2, "big")
+    return (SWITCH_MAC + SWITCH_MAC + ether_type + tag + pieces(packet, PIECES)).ljust(FRAMES.smallest, b"\0")

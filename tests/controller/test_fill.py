@@ -10,8 +10,8 @@ import pytest
 
 from polysome_controller.driver import Put, SetGroup
 from polysome_controller.layout import layout_of, number_of
-from polysome_controller.program import LAST_SEQ
 from polysome_controller.tables import Tables
+from polysome_protocol import LAST_SEQ
 
 from .conftest import SiteMaker
 from .site import INGRESS_EVENTS, POLLING, Site

@@ -126,7 +126,8 @@ def test_killed_and_started_again_it_changes_nothing(site: SiteMaker) -> None:
 
 
 def test_it_needs_only_its_own_packages() -> None:
-    allowed = {"polysome_controller", "cryptography", "grpc", "google", "prometheus_client", *sys.stdlib_module_names}
+    own = {"polysome_controller", "polysome_protocol"}
+    allowed = {*own, "cryptography", "grpc", "google", "prometheus_client", *sys.stdlib_module_names}
     for path in PACKAGE.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []

@@ -12,6 +12,7 @@ from polysome.p4.program import Program
 from polysome.p4.types import Composite
 from polysome_controller import program as names
 from polysome_controller.driver import Put, SetRegister
+from polysome_protocol import LAST_SEQ
 
 PUTS = [
     names.bucket(0, 0, 0, 0, 0, 0),
@@ -70,7 +71,7 @@ def test_registers_are_as_in_the_program(p4: Program) -> None:
 def test_numbers_of_packets_are_as_in_the_program(p4: Program) -> None:
     register = p4.registers[names.parked_last(0).register]
     assert register.size == 1 and not isinstance(register.element, Composite)
-    assert f"const bit<32> LAST_SEQ = 0x{names.LAST_SEQ:08x};" in text("load_balancer")
+    assert f"const bit<32> LAST_SEQ = 0x{LAST_SEQ:08x};" in text("load_balancer")
 
 
 def test_counters_and_meter_are_as_in_the_program(p4: Program) -> None:

@@ -29,10 +29,9 @@ struct Out {
 
     void send(View frame, uint64_t order) {
         check(frame.size() >= Tag::smallest, "an answer is no runt");
-        check(load<uint16_t>(frame.data() + 12) == Tag::ether_type && frame[Tag::link] >> 4 == Tag::version,
-              "an answer has a tag");
+        check(Tag::is_ours(frame.data(), frame.size()), "an answer has a tag");
         check(std::equal(mac.begin(), mac.end(), frame.begin() + 6), "an answer is from us");
-        if ((frame[Tag::link] & (Tag::whole | Tag::own)) != 0)
+        if (Tag::flags(frame.data()) != Tag::split)
             check(Tag::length(frame.data()) <= frame.size() - Tag::head, "an answer holds the packet that it says");
         if (order == no_packet) return;
         check(order < accepted, "an answer is to a frame that came");

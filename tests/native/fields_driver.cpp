@@ -74,11 +74,10 @@ Bytes frame_of(const Nf& nf, const Bytes& packet, uint16_t port, bool whole, uin
     }
     // A whole packet's end is the frame's.
     frame.resize(number == 0 ? Tag::head + bytes : std::max(Tag::smallest, Tag::head + bytes));
-    std::copy_n("server\x02witch\x88\xb5", Tag::link, frame.begin());
-    frame[Tag::link] = static_cast<uint8_t>(Tag::version << 4 | (number == 0 ? Tag::whole : 0));
-    frame[Tag::link + 1] = number;
-    store(frame.data() + Tag::link + 2, seq);
-    store(frame.data() + Tag::link + 8, static_cast<uint16_t>(parsed.headers.length()));
+    std::copy_n("server\x02witch", Tag::link - 2, frame.begin());
+    Tag::begin(frame.data(), number == 0 ? Tag::whole : Tag::split, number);
+    Tag::Layout::seq::write(frame.data() + Tag::link, seq);
+    Tag::set_length(frame.data(), parsed.headers.length());
     Tag::set_port(frame.data(), port);
     return frame;
 }

@@ -84,9 +84,7 @@ int main() {
         const FieldsStatistics before = host.statistics(0, 0);
         out = {};
         std::vector<uint8_t> frame(Tag::head + size);
-        frame[12] = Tag::ether_type >> 8;
-        frame[13] = Tag::ether_type & 0xff;
-        frame[Tag::link] = Tag::version << 4 | Tag::whole;
+        Tag::begin(frame.data(), Tag::whole);
         Tag::set_port(frame.data(), port);
         std::copy(packet.begin(), packet.end(), frame.begin() + Tag::head);
         const Arrival arrival{host.clock(), frame.data(), static_cast<uint32_t>(frame.size()), port};

@@ -32,6 +32,7 @@ from polysome.analysis.relevance import (
 from polysome.ir import program as ir
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.syntax.spans import Span
+from polysome_protocol import CLASSES, ETHERNET, FRAMES, TAG
 
 # What a fields frame has: the bytes that `decide` needs, or those and every header's fixed part.
 Carry = Literal["fields", "headers"]
@@ -41,10 +42,10 @@ Carry = Literal["fields", "headers"]
 class Wire:
     """The constants of the frames between switch and NF (runtime/PROTOCOL.md), in bytes."""
 
-    link_header: int = 14
-    tag: int = 12
-    minimum: int = 60  # of an Ethernet frame, without its checksum
-    class_numbers: int = 255  # 1 to 255
+    link_header: int = ETHERNET.size
+    tag: int = TAG.size
+    minimum: int = FRAMES.smallest
+    class_numbers: int = CLASSES  # from 1
 
     @property
     def overhead(self) -> int:

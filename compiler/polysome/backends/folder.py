@@ -13,7 +13,7 @@ from polysome.backends.templates import fill
 from polysome.ir import program as ir
 from polysome.resources import folder
 
-PARTS = ("nf", "host", "control")  # folders of runtime/ that generated code includes
+PARTS = ("nf", "host", "control", "protocol")  # folders of runtime/ that generated code includes
 HOSTS = ("library.cpp", "pcap_host.cpp", "af_packet_host.cpp")
 BEHIND_A_SWITCH = ("fields_af_packet_host.cpp", "fields_dpdk.cpp", "fields_control.cpp")
 _SUFFIXES = (".hpp", ".proto", ".cmake")

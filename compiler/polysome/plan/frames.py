@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from polysome.analysis.layout import WIRE
+from polysome_protocol import AETH, BTH, ETHERNET, HEADERS, IPV4, RETH, TAG, UDP
 
-ETHERNET, IPV4, UDP, BTH, RETH, AETH, ICRC = 14, 20, 8, 12, 16, 4, 4  # systems.md 1.6; InfiniBand's RoCEv2 annex
-CELL_HEADER = 4  # seq
+ICRC = 4
+CELL_HEADER = TAG["seq"].size
 MOST_PAD = 7
 MOST_SUFFIX = 3 + ICRC  # behind a parked packet that leaves: the odd bytes of its trailer, and the response's ICRC
 ACK_EVERY = 32  # of a queue pair's requests, one asks for an acknowledgement (rule 4); a power of two
 GAP = 24  # of the wire beside each frame: check sequence 4, preamble 8, gap 12
-BRIDGE = 13  # before each copy to egress: copy 1, way 1, queue pair 2, seq 4, length 2, port 1, class 1, mark 1
+BRIDGE = HEADERS["bridge"].size  # before each copy to egress
 
-_ROCE = ETHERNET + IPV4 + UDP + BTH + ICRC
-READ = _ROCE + RETH
-ACK = _ROCE + AETH
+_ROCE = ETHERNET.size + IPV4.size + UDP.size + BTH.size + ICRC
+READ = _ROCE + RETH.size
+ACK = _ROCE + AETH.size
 
 
 def pad(packet: int) -> int:
@@ -37,12 +38,12 @@ def cell(packet: int) -> int:
 
 
 def write(packet: int) -> int:
-    return _ROCE + RETH + cell(packet)
+    return _ROCE + RETH.size + cell(packet)
 
 
 def response(packet: int) -> int:
     """The answer to a READ."""
-    return _ROCE + AETH + cell(packet)
+    return _ROCE + AETH.size + cell(packet)
 
 
 def most_written(cell: int) -> int:

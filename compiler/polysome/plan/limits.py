@@ -6,18 +6,18 @@ from typing import NoReturn
 
 from polysome.analysis.words import duration, size
 from polysome.ir import program as ir
-from polysome.plan import frames
 from polysome.plan.load import TRAFFIC_PORTS
 from polysome.plan.model import Link, Plan
 from polysome.plan.numbers import Number, binary, ceil_div, power_of_two, rate
 from polysome.plan.site import DPDK_FRAME, Machine, RdmaServer, Site
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.spans import Span
+from polysome_protocol import ETHERNET, TAG
 
-MOST_SEQ = 2**30  # of the sequence numbers, which name cells and slots
+MOST_SEQ = TAG["seq"].most + 1  # of the sequence numbers, which name cells and slots
 SHORT = 80  # letters
 SHARE = "`whole` under `[plan]` of the site file"
-MOST_QUEUE_PAIRS = 2**16 - 1  # the tag's field has 16 bits
+MOST_QUEUE_PAIRS = TAG["queue_pair"].most
 
 
 class Limits:
@@ -127,7 +127,7 @@ class Limits:
         for server in self.site.nf_servers:
             if need.value <= server.largest_frame:
                 continue
-            mend = f"Give the server an `mtu` of {need.value - frames.ETHERNET}B or more, or `[switch]` a lower one."
+            mend = f"Give the server an `mtu` of {need.value - ETHERNET.size}B or more, or `[switch]` a lower one."
             what = f"the link to NF server `{server.name}` carries frames of {server.largest_frame} B"
             if server.dpdk and server.largest_frame == DPDK_FRAME:
                 what = f"the NF's program for DPDK, on server `{server.name}`, takes frames of {DPDK_FRAME} B"

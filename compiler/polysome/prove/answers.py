@@ -14,14 +14,25 @@ from polysome.prove.p4.expressions import Value
 from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.p4.store import Access
 from polysome.prove.result import NOTHING
-from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, PORT, Traffic, known_byte
+from polysome.prove.traffic import Traffic, known_byte
 from polysome.prove.window import Frame, Term, Window, same
+from polysome.prove.wire import (
+    ADDRESS,
+    CONTENT,
+    FIELDS,
+    KIND,
+    LENGTH_AT,
+    OPCODE,
+    PORT,
+    TOTAL_LENGTH,
+    TYPE,
+    UDP_LENGTH,
+)
+from polysome_protocol import FRAMES
 
 EDITS = Frame("edits")
-SEQ, SIZE, VERDICT = KIND + 2, KIND + 8, PORT  # in the tag (runtime/PROTOCOL.md)
-SMALLEST = 60
 CONTROLLERS = 1  # the first two bits of verdicts that only the controller gives
-OPCODE, READ = 42, 0x0C  # behind Ethernet 14, IPv4 20, UDP 8: BTH
+READ = 0x0C  # an opcode
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,8 @@ class Reads:
 def _asks(answer: Answer) -> object:
     """What a READ asks for, and what it says of its length; not whom."""
     asks = answer.read.leaves
-    return tuple(asks.byte(k).get_id() for k in (16, 17, 38, 39, *range(54, 62), *range(66, 70)))
+    said = ((TOTAL_LENGTH, 2), (UDP_LENGTH, 2), (ADDRESS, 8), (LENGTH_AT, 4))
+    return tuple(asks.byte(first + k).get_id() for first, size in said for k in range(size))
 
 
 def grouped(answers: Iterable[Answer], key: Callable[[Answer], object]) -> list[list[Answer]]:
@@ -177,14 +189,14 @@ def nf_frame(kind: int, to_the_controller: bool = False) -> tuple[Term, ...]:
     """What the NF sends: a tag whose first byte is `kind`, and content, with zeros up to the smallest frame.
 
     `to_the_controller`: with a verdict that is none of the NF's (PROTOCOL.md, rule 14)."""
-    high, low = divmod(ETHER_TYPE, 256)
+    high, low = divmod(FRAMES.ether_type, 256)
     others = smt.Extract(7, 6, EDITS.byte(PORT)) == CONTROLLERS
     return (
         others if to_the_controller else smt.Not(others),
-        EDITS.byte(12) == high,
-        EDITS.byte(13) == low,
+        EDITS.byte(TYPE) == high,
+        EDITS.byte(TYPE + 1) == low,
         EDITS.byte(KIND) == kind,
-        smt.UGE(EDITS.length, SMALLEST),
+        smt.UGE(EDITS.length, FRAMES.smallest),
     )
 
 

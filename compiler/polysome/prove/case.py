@@ -15,8 +15,8 @@ from polysome.p4.limits import ChipLimits
 from polysome.plan.way import Way
 from polysome.prove.p4.tables import Entries
 from polysome.prove.window import Frame, Term, Window
+from polysome.prove.wire import LINK
 
-LINK_HEADER = 14  # bytes
 # Roles of ports (runtime/PROTOCOL.md).
 PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION, GENERATOR, CONTROLLER = range(7)
 FROM_MAC = {PLAIN, TRAFFIC, NF, SERVER, CONTROLLER}
@@ -64,7 +64,7 @@ class Case:
     @cached_property
     def own_address(self) -> Term:
         """Is the packet from or to the switch itself (PROTOCOL.md, rule 8)? One without a link header is neither."""
-        mac, there = self.addresses.mac, smt.simplify(Window(self.frame).has(LINK_HEADER))
+        mac, there = self.addresses.mac, smt.simplify(Window(self.frame).has(LINK))
         return smt.And(there, smt.Or(smt.simplify(self.bits(0, 48) == mac), smt.simplify(self.bits(48, 48) == mac)))
 
     def bits(self, at: int, width: int) -> Term:

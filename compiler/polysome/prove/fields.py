@@ -20,11 +20,10 @@ from polysome.prove.p4.store import Ran, pieces
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.packet import PLACE, Parsed
 from polysome.prove.spec.parse import TooManySizes
-from polysome.prove.traffic import CLASS, CONTENT, FIELDS, KIND, Parked, Traffic, to_the_nf
+from polysome.prove.traffic import Parked, Traffic, to_the_nf
 from polysome.prove.window import LENGTH, Term, Window, same
-
-LAST_SEQ = 0x3FFFFFFE
-SEQ = KIND + 2
+from polysome.prove.wire import CLASS, CONTENT, FIELDS, KIND, SEQ, SEQ_SIZE
+from polysome_protocol import LAST_SEQ
 
 
 def fields(seen: Traffic) -> Iterator[Result]:
@@ -132,8 +131,8 @@ class _Fields:
     def _numbered(self, passed: Passed, copy: Passed) -> bool:
         """Is the tag's seq never 0 or all ones, whichever it was that came before?"""
         left = copy.leaves
-        seq = smt.Concat(*(left.byte(SEQ + k) for k in range(4)))
-        key = ("seq", *(left.byte(SEQ + k).get_id() for k in range(4)))
+        seq = left.number(SEQ, SEQ_SIZE)
+        key = ("seq", *(left.byte(SEQ + k).get_id() for k in range(SEQ_SIZE)))
         if key not in self.known:
             wanted = (seq != 0, smt.ULE(seq, LAST_SEQ))
             self.known[key] = NOTHING.prove(self._counted(passed, copy), *wanted)

@@ -15,7 +15,7 @@ from polysome import smt
 from polysome.analysis.layout import ClassLayout
 from polysome.p4.limits import ChipLimits
 from polysome.plan.frames import MOST_PAD
-from polysome.prove.answers import EDITS, SEQ, Waiting, edited, reads
+from polysome.prove.answers import EDITS, Waiting, edited, reads
 from polysome.prove.literals import contradict, literals
 from polysome.prove.ones import again
 from polysome.prove.outside import Outside
@@ -30,11 +30,12 @@ from polysome.prove.spec.parse import TooManySizes
 from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.verdicts import by_verdict
 from polysome.prove.window import LENGTH, Term
+from polysome.prove.wire import SEQ, SEQ_SIZE
 
 ICRC = 4
 MOST_BEHIND = 3 + ICRC  # behind what the network header claims: of a trailer, and the ICRC
 HELD = smt.ZeroExt(PLACE - LENGTH, smt.BitVec("held.length", LENGTH))
-SLOT_OF = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
+SLOT_OF = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(SEQ_SIZE)))
 
 
 def merge(seen: Traffic) -> Iterator[Result]:

@@ -12,17 +12,26 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from polysome import smt
-from polysome.prove.answers import EDITS, SEQ, SIZE, Answer, Reads, reads
+from polysome.prove.answers import EDITS, Answer, Reads, reads
 from polysome.prove.literals import literals
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic, known_byte
 from polysome.prove.window import LENGTH, Term, Window
+from polysome.prove.wire import (
+    ADDRESS,
+    LENGTH_AT,
+    OPCODE,
+    REQUEST,
+    SAID,
+    SAID_SEQ,
+    SAID_SIZE,
+    SEQ_SIZE,
+    TOTAL_LENGTH,
+    UDP_LENGTH,
+)
 
-OPCODE, ADDRESS, LENGTH_AT, CELL = 42, 54, 66, 70  # in a request: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
-TOTAL_LENGTH, UDP_LENGTH = 16, 38
 WRITE = 0x0A
-HEAD = 4  # bytes of a cell's head
 MOST_BEFORE = 8  # bytes of a cell that no packet may have: PROTOCOL.md, rule 1
 LONGEST = 10_000  # bytes that a MAC takes
 ENOUGH = 1024  # bytes of an edits frame that has all edits
@@ -38,14 +47,14 @@ class Written:
 
     @property
     def before(self) -> tuple[Term, ...]:
-        return self.window.prefix[CELL:]
+        return self.window.prefix[REQUEST:]
 
     @cached_property
     def pad(self) -> tuple[int, ...] | None:
         """The bytes between the cell's head and the packet; None if they depend on the packet, or it is not whole."""
-        known = [known_byte(self.window, k) for k in range(CELL + HEAD, len(self.window.prefix))]
+        known = [known_byte(self.window, k) for k in range(REQUEST + SEQ_SIZE, len(self.window.prefix))]
         numbers = tuple(k for k in known if k is not None)
-        whole = self.window.first == 0 and len(self.before) >= HEAD
+        whole = self.window.first == 0 and len(self.before) >= SEQ_SIZE
         return numbers if whole and len(numbers) == len(known) else None
 
 
@@ -64,7 +73,7 @@ class Shape:
     """
 
     window: Window
-    tag: tuple[Term, ...]  # seq, queue pair, length
+    tag: tuple[Term, ...]  # bytes of seq, queue pair and length: those of SAID
 
     @cached_property
     def key(self) -> tuple[int, ...]:
@@ -89,7 +98,7 @@ def shape(parked: Parked) -> Shape:
             found = names[byte.get_id()] = _symbol(len(names))
         return found
 
-    said = [parked.copy.leaves.byte(k) for k in range(SEQ, SIZE + 2)]
+    said = [parked.copy.leaves.byte(k) for k in SAID]
     prefix = tuple(symbol(byte) for byte in window.prefix)
     return Shape(Window(window.frame, prefix, window.first), tuple(symbol(byte) for byte in said))
 
@@ -143,8 +152,8 @@ def writes(seen: Traffic, of: Shape) -> Iterator[Written | Unwritten]:
 def relevant(request: Window) -> list[Term]:
     """What says where and how much, and what stands before the packet; not who asks whom."""
     places = (TOTAL_LENGTH, TOTAL_LENGTH + 1, UDP_LENGTH, UDP_LENGTH + 1)
-    first = [request.byte(k) for k in (*places, *range(ADDRESS, ADDRESS + 8), *range(LENGTH_AT, CELL))]
-    return [*first, *request.prefix[CELL:]]
+    first = [request.byte(k) for k in (*places, *range(ADDRESS, ADDRESS + 8), *range(LENGTH_AT, LENGTH_AT + 4))]
+    return [*first, *request.prefix[REQUEST:]]
 
 
 def park(seen: Traffic) -> Iterator[Result]:
@@ -172,7 +181,7 @@ class _Park:
                 result = self._answered(subject, why, parked.conditions, smt.BoolVal(False))
                 if result.status != Status.proved:
                     return result
-            length = [parked.copy.leaves.byte(k) for k in (SIZE, SIZE + 1)]
+            length = [parked.copy.leaves.byte(k) for k in SAID[SAID_SIZE]]
             claimed, key = smt.Concat(*length), tuple(byte.get_id() for byte in length)
             if key not in lengths:
                 lengths[key] = claimed
@@ -198,8 +207,9 @@ class _Park:
 
     def _refused(self, conditions: tuple[Term, ...], claimed: Term, passed: Passed) -> bool:
         """Can edits with this length be dropped, of the first packet on the first queue pair?"""
-        tag = [EDITS.byte(SEQ + k) == int(k == 3) for k in range(SIZE - SEQ)]
-        length = smt.And(smt.Concat(EDITS.byte(SIZE), EDITS.byte(SIZE + 1)) == claimed, smt.UGE(EDITS.length, ENOUGH))
+        said = [EDITS.byte(k) for k in SAID]
+        tag = [byte == int(k == SEQ_SIZE - 1) for k, byte in enumerate(said[: SAID_SIZE.start])]
+        length = smt.And(smt.Concat(*said[SAID_SIZE]) == claimed, smt.UGE(EDITS.length, ENOUGH))
         return not NOTHING.prove((*conditions, *passed.conditions, *tag, length))
 
     def _unwritten(self, subject: str, of: Shape, lost: Unwritten) -> Result:
@@ -207,7 +217,7 @@ class _Park:
         key = (id(lost),)
         if key in self.proved:
             return Result("park", subject, Status.proved)
-        length, claimed = self.case.frame.length, smt.Concat(*of.tag[SIZE - SEQ :])
+        length, claimed = self.case.frame.length, smt.Concat(*of.tag[SAID_SIZE])
         bounds = (smt.ULE(length, LONGEST), smt.ULE(claimed, LONGEST))
         right = smt.Or(smt.ULT(length, claimed), smt.UGT(length, self.case.cell - MOST_BEFORE))
         why = "a packet that is all there is not written" if lost.out.lost else "a packet goes to a server as it is"
@@ -223,8 +233,8 @@ class _Park:
             key = (id(read), literals(written.out.conditions), *(t.get_id() for t in terms))
             if key in self.proved:
                 continue
-            linked = [EDITS.byte(SEQ + k) == byte for k, byte in enumerate(of.tag)]
-            bounds = (smt.ULE(self.case.frame.length, LONGEST), smt.ULE(smt.Concat(*of.tag[SIZE - SEQ :]), LONGEST))
+            linked = [EDITS.byte(k) == byte for k, byte in zip(SAID, of.tag, strict=True)]
+            bounds = (smt.ULE(self.case.frame.length, LONGEST), smt.ULE(smt.Concat(*of.tag[SAID_SIZE]), LONGEST))
             known = (*written.out.conditions, *read.conditions, *linked, *bounds)
             for why, one in self._agree(written, list(of.tag), read):
                 result = self._answered(subject, why, known, one)
@@ -242,10 +252,10 @@ class _Park:
         if written.pad is None:
             return
         wrote, asks, size = written.window, read.read.leaves, self.case.cell
-        at, claimed = _wide(wrote, ADDRESS, 8), smt.Concat(smt.BitVecVal(0, WIDE - 16), *tag[SIZE - SEQ :])
+        at, claimed = _wide(wrote, ADDRESS, 8), smt.Concat(smt.BitVecVal(0, WIDE - 16), *tag[SAID_SIZE])
         frame = smt.ZeroExt(WIDE - 16, self.case.frame.length)
         count, asked = _wide(wrote, LENGTH_AT, 4), _wide(asks, LENGTH_AT, 4)
-        before = HEAD + len(written.pad)
+        head, before = _wide_of(written.before[:SEQ_SIZE]), SEQ_SIZE + len(written.pad)
         zeros = (len(written.pad), *(0 for _ in written.pad[1:]))
         yield "the pad is not its length, then zeros", smt.BoolVal(written.pad == zeros)
         yield "WRITE and READ are of different cells", smt.simplify(at == _wide(asks, ADDRESS, 8))
@@ -255,7 +265,7 @@ class _Park:
         yield "the WRITE's length is no multiple of 4", smt.simplify(smt.Extract(1, 0, count) == 0)
         yield "the WRITE goes beyond its cell", smt.simplify(smt.ULE(count, size))
         yield "a frame is written that is shorter than it claims", smt.simplify(smt.ULE(claimed, frame))
-        yield "the cell's head is not 0:2 seq:30", smt.simplify(smt.Concat(*written.before[:HEAD]) == _wide_of(tag[:4]))
+        yield "the cell's head is not 0:2 seq:30", smt.simplify(head == _wide_of(tag[SAID_SEQ]))
         yield "the READ's length is no multiple of 4", smt.simplify(smt.Extract(1, 0, asked) == 0)
         yield "the READ asks for more than the WRITE wrote", smt.simplify(smt.ULE(asked, count))
         yield "the READ does not ask for all of the packet", smt.simplify(smt.UGE(asked, claimed + before))

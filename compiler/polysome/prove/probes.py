@@ -16,10 +16,11 @@ from polysome.prove.case import CONTROLLER, NF, TRAFFIC, Case, port_metadata
 from polysome.prove.p4.pipe import Passed, passes
 from polysome.prove.p4.store import Ran
 from polysome.prove.result import Result, Status, answered
-from polysome.prove.traffic import ETHER_TYPE, FIELDS, OWN, WHOLE, Traffic
+from polysome.prove.traffic import Traffic
 from polysome.prove.window import Term, Window, same
+from polysome.prove.wire import FIELDS, OWN, WHOLE
+from polysome_protocol import ETHERNET, FRAMES
 
-SOURCE, ETHERNET = 48, 14  # bits before it; bytes
 QUEUE_PAIRS = {"primary", "backup"}  # parameters of an action that says where a packet is parked
 
 
@@ -58,9 +59,14 @@ def _of(passed: Passed, role: int, right: bool, why: str = "") -> Result:
 
 def _walked(case: Case) -> tuple[Passed, ...]:
     """Every frame of the controller's that is none of the NF's."""
-    known = (case.bits(8 * (ETHERNET - 2), 16) != ETHER_TYPE, smt.UGE(case.frame.length, ETHERNET))
+    known = (_of_ethernet(case, "ether_type") != FRAMES.ether_type, smt.UGE(case.frame.length, ETHERNET.size))
     metadata, window = port_metadata(case.p4, CONTROLLER, smt.BitVec("controllers", 8)), Window(case.frame)
     return passes(case.p4, case.p4.ingress, window, name="probe.", metadata=metadata, assumptions=known)
+
+
+def _of_ethernet(case: Case, name: str) -> Term:
+    field = ETHERNET[name]
+    return case.bits(field.first, field.bits)
 
 
 def _probe(case: Case, passed: Passed, tables: set[str]) -> Result:
@@ -71,7 +77,7 @@ def _probe(case: Case, passed: Passed, tables: set[str]) -> Result:
         why = "a probe that could be parked is not, and is neither from nor to the switch"
         found = answered("probes", str(passed.path), why, case.frame, passed.conditions, case.own_address)
         return replace(found, packet=None)  # it would be the controller's
-    source = case.bits(SOURCE, 48)
+    source = _of_ethernet(case, "src")
     right = bool(asked) and all(same(r.keys[0], CONTROLLER) and _low(r.keys[1], source) for r in asked)
     return _of(passed, CONTROLLER, right, "it is not parked where its source says")
 

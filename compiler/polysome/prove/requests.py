@@ -13,32 +13,45 @@ from dataclasses import dataclass, field, replace
 from polysome import smt
 from polysome.p4.types import Bits
 from polysome.plan.frames import ACK_EVERY
-from polysome.prove.answers import EDITS, SEQ, Answer, reads
+from polysome.prove.answers import EDITS, Answer, reads
 from polysome.prove.ones import added, in_bits
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.sums import as_word
-from polysome.prove.park import LENGTH_AT, LONGEST, written
+from polysome.prove.park import LONGEST, written
 from polysome.prove.places import Places, is_at
 from polysome.prove.result import Result, Status, answered
 from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.window import LENGTH, Term, same
+from polysome.prove.wire import (
+    LENGTH_AT,
+    LINK,
+    NUMBER,
+    PAIR,
+    PSN,
+    REQUEST,
+    SAID,
+    SAID_PAIR,
+    SAID_SEQ,
+    TYPE,
+    at,
+)
+from polysome_protocol import BTH, IPV4, RETH, UDP
 
-REQUEST = 70  # bytes of a request without data: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16
-PAIR = slice(4, 6)  # the queue pair, in a tag from its seq on
 # Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
 # 64, to port 4791, no UDP checksum; BTH with the default partition.
 CONSTANT = {
-    12: bytes.fromhex("08004500"),
-    20: bytes.fromhex("40004011"),
-    36: bytes.fromhex("12b7"),
-    40: bytes.fromhex("0000"),
-    43: bytes.fromhex("40ffff00"),
+    TYPE: bytes.fromhex("08004500"),
+    at(IPV4, "fragment"): bytes.fromhex("40004011"),
+    at(UDP, "dport"): bytes.fromhex("12b7"),
+    at(UDP, "checksum"): bytes.fromhex("0000"),
+    at(BTH, "flags"): bytes.fromhex("40ffff00"),
 }
-IPV4, CHECKSUM, ACK, PSN = range(14, 34, 2), 24, 50, 51
+WORDS = range(LINK, LINK + IPV4.size, 2)
+CHECKSUM, ACK = at(IPV4, "checksum"), at(BTH, "ack_request")
 # What the controller says of a server, by its port, and of a queue pair: parameters of actions, and bytes they fill.
-SERVER = {"mac": (0, 6), "ip": (30, 4), "key": (62, 4)}
-REMOTE = {"number": (47, 3)}
+SERVER = {"mac": (0, 6), "ip": (at(IPV4, "dst"), 4), "key": (at(RETH, "key"), 4)}
+REMOTE = {"number": (NUMBER, 3)}
 # Of a bucket: two queue pairs, each with the port of its server.
 PORTS = {"primary": "primary_port", "backup": "backup_port"}
 
@@ -47,10 +60,10 @@ def requests(seen: Traffic) -> Iterator[Result]:
     """One result for each path that parks packets, one for each pass of an edits frame that becomes a READ."""
     prover = _Requests(seen)
     for path, passes in seen.by_path:
-        asked = [(one.out, smt.Concat(*of.tag[PAIR])) for of, one in written(seen).of(passes)]
+        asked = [(one.out, smt.Concat(*of.tag[SAID_PAIR])) for of, one in written(seen).of(passes)]
         result = prover.result(str(path), asked)
         yield result if result.status != Status.proved else prover.sent(str(path), passes)
-    pair = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(6)[PAIR]))
+    pair = smt.Concat(*(EDITS.byte(k) for k in SAID[SAID_PAIR]))
     for answer in reads(seen).answers:
         result = prover.result(str(answer.passed.path), [(answer.read, pair)])
         result = result if result.status != Status.proved else prover.asked(answer, pair)
@@ -89,7 +102,7 @@ class _Requests:
     def sent(self, subject: str, passes: tuple[Parked, ...]) -> Result:
         """Do WRITEs go to the port of their queue pair, as the bucket says?"""
         for parked in passes:
-            pair = smt.simplify(parked.copy.leaves.number(SEQ + PAIR.start, 2))
+            pair = smt.simplify(parked.copy.leaves.number(PAIR, 2))
             why = "it is parked on a queue pair that may be down"
             result = self._answered(subject, why, parked.conditions, _up(parked, pair))
             if result.status != Status.proved:
@@ -127,7 +140,7 @@ class _Requests:
 
     def at_its_place(self, answer: Answer, pair: Term) -> Result:
         """Does it touch only elements of its queue pair, its slot, and what there is once?"""
-        seq = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(4)))
+        seq = smt.Concat(*(EDITS.byte(k) for k in SAID[SAID_SEQ]))
         for access in (*answer.accesses, *answer.read.store.accesses):
             if not self.places.fits(access, pair, seq):
                 why = f"{access.action} is not at its queue pair's place, or its slot's"
@@ -168,39 +181,41 @@ class _Requests:
         keys = [key for _, key in self._said(out).values()]
         accesses = [v for a in out.store.accesses for v in (a.index, *a.old.values(), *a.new.values())]
         sums = [w for name in sorted(out.store.sums) for w in out.store.sums[name].words]
-        terms = [*out.leaves.prefix[:70], pair, *keys, *accesses, *sums]
+        terms = [*out.leaves.prefix[:REQUEST], pair, *keys, *accesses, *sums]
         return tuple(t.get_id() if isinstance(t, smt.Term) else t for t in terms)
 
     def _wanted(self, out: Passed, pair: Term, said: dict[str, tuple[Value, Value]]) -> Iterator[tuple[str, Term]]:
         case, left = self.seen.case, out.leaves
-        for at, octets in CONSTANT.items():
-            there = [left.byte(at + k) == octet for k, octet in enumerate(octets)]
-            yield f"a request's bytes from {at} on are not {octets.hex()}", smt.And(*there)
+        for first, octets in CONSTANT.items():
+            there = [left.byte(first + k) == octet for k, octet in enumerate(octets)]
+            yield f"a request's bytes from {first} on are not {octets.hex()}", smt.And(*there)
         asks = smt.If(left.number(PSN, 3) & (ACK_EVERY - 1) == 0, smt.BitVecVal(0x80, 8), smt.BitVecVal(0, 8))
         yield "a request asks for an acknowledgement, or does not, against its PSN", left.byte(ACK) == asks
         yield "a request is not from the switch's MAC", left.number(6, 6) == case.addresses.mac
-        yield "a request is not from the switch's IP", left.number(26, 4) == case.addresses.ip
-        for name, (at, size) in (SERVER | REMOTE).items():
-            wanted = as_term(said[name][0], Bits(8 * size))
-            yield f"a request's bytes from {at} on are not the controller's `{name}`", left.number(at, size) == wanted
+        yield "a request is not from the switch's IP", left.number(at(IPV4, "src"), 4) == case.addresses.ip
+        for name, (first, size) in (SERVER | REMOTE).items():
+            wanted = left.number(first, size) == as_term(said[name][0], Bits(8 * size))
+            yield f"a request's bytes from {first} on are not the controller's `{name}`", wanted
         port = out.store.read(("eg_intr_md", "egress_port"), Bits(9))
         for name in SERVER:
             yield "a request has what the controller says of another port", _equal(said[name][1], port)
         for name in REMOTE:
             yield "a request has what the controller says of another queue pair", _equal(said[name][1], pair)
         yield "a request's PSN is not the next of its queue pair", self._next(out, pair)
-        over = [smt.Concat(left.byte(k), left.byte(k + 1)) for k in IPV4 if k != CHECKSUM]
+        over = [smt.Concat(left.byte(k), left.byte(k + 1)) for k in WORDS if k != CHECKSUM]
         checksum = as_word(left.byte(CHECKSUM), left.byte(CHECKSUM + 1), out.store.sums, case.chip)
         yield "a request's IPv4 checksum is wrong", in_bits(checksum.equals(~added(over)))
 
     def _next(self, out: Passed, pair: Term) -> Term:
-        """Its last 24 bits come from an element of the queue pair's, which one is added to."""
+        """Its last bits come from an element of the queue pair's, which one is added to."""
         psn = out.leaves.number(PSN, 3)
         for access in out.store.accesses:
-            old, new, at = access.old.get(""), access.new.get(""), access.index
-            if isinstance(old, smt.Term) and isinstance(at, smt.Term) and old.size() >= 24:
-                index = at == smt.Extract(at.size() - 1, 0, pair) if at.size() <= pair.size() else smt.BoolVal(False)
-                return smt.And(psn == smt.Extract(23, 0, old), as_term(new, Bits(old.size())) == old + 1, index)
+            old, new, index = access.old.get(""), access.new.get(""), access.index
+            if isinstance(old, smt.Term) and isinstance(index, smt.Term) and old.size() >= psn.size():
+                fits = index.size() <= pair.size()
+                own = index == smt.Extract(index.size() - 1, 0, pair) if fits else smt.BoolVal(False)
+                counts = as_term(new, Bits(old.size())) == old + 1
+                return smt.And(psn == smt.Extract(psn.size() - 1, 0, old), counts, own)
         return smt.BoolVal(False)
 
 

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polysome import smt
-from polysome.prove.answers import EDITS, SEQ, Waiting
+from polysome.prove.answers import EDITS, Waiting
 from polysome.prove.case import SERVER, Case, port_metadata
 from polysome.prove.literals import Literal, literals
 from polysome.prove.p4.control import Around
 from polysome.prove.p4.parser import Path, paths
 from polysome.prove.p4.pipe import Onward, Passed, bridged
-from polysome.prove.park import HEAD, LONGEST
+from polysome.prove.park import LONGEST
 from polysome.prove.traffic import Egress, Traffic
 from polysome.prove.window import LENGTH, Frame, Term, Window
+from polysome.prove.wire import ANSWER, LINK, OPCODE, SEQ, SEQ_SIZE, TOTAL_LENGTH, TYPE, at
+from polysome_protocol import IPV4, UDP
 
-HEADERS = 14 + 20 + 8 + 12 + 4  # of a response: Ethernet, IPv4, UDP, BTH, AETH
 RESPONSE = Frame("response")
 Pad = tuple[int, ...]  # the bytes between a cell's head and the packet
 
@@ -80,15 +81,17 @@ def response(case: Case, pad: Pad) -> tuple[Window, tuple[Term, ...]]:
 
     It is addressed to us, has the seq of the edits, and its IPv4 length is that of the frame.
     """
-    seq = [EDITS.byte(SEQ + k) for k in range(4)]
-    headers = [RESPONSE.byte(k) for k in range(HEADERS)]
+    seq = [EDITS.byte(SEQ + k) for k in range(SEQ_SIZE)]
+    headers = [RESPONSE.byte(k) for k in range(ANSWER)]
     held = Held(case.frame.name)
-    fixed = {12: 0x08, 13: 0x00, 14: 0x45, 23: 17, 36: 4791 >> 8, 37: 4791 & 255, 42: 0x10}
+    port = at(UDP, "dport")
+    fixed = {TYPE: 0x08, TYPE + 1: 0x00, at(IPV4, "version_ihl"): 0x45, at(IPV4, "protocol"): 17, OPCODE: 0x10}
+    fixed |= {port: 4791 >> 8, port + 1: 4791 & 255}
     fixed |= dict(enumerate(case.addresses.mac.to_bytes(6, "big")))
-    fixed |= dict(enumerate(case.addresses.ip.to_bytes(4, "big"), 30))
+    fixed |= dict(enumerate(case.addresses.ip.to_bytes(4, "big"), at(IPV4, "dst")))
     known = [RESPONSE.byte(k) == value for k, value in fixed.items()]
-    whole = held.length + (HEADERS + HEAD + len(pad) - 14)
-    known += [smt.Concat(headers[16], headers[17]) == whole, smt.ULE(held.length, LONGEST)]
+    whole = held.length + (ANSWER + SEQ_SIZE + len(pad) - LINK)
+    known += [smt.Concat(headers[TOTAL_LENGTH], headers[TOTAL_LENGTH + 1]) == whole, smt.ULE(held.length, LONGEST)]
     return Window(held, (*headers, *seq, *(smt.BitVecVal(byte, 8) for byte in pad))), tuple(known)
 
 

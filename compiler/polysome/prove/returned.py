@@ -15,9 +15,11 @@ from polysome.prove.case import CONTROLLER, NF, port_metadata
 from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.result import Result, Status, answered
-from polysome.prove.traffic import CONTENT, ETHER_TYPE, FIELDS, KIND, OWN, WHOLE, Traffic, unchanged
+from polysome.prove.traffic import Traffic, unchanged
 from polysome.prove.verdicts import asked_for, by_verdict
 from polysome.prove.window import Window
+from polysome.prove.wire import CONTENT, FIELDS, KIND, OWN, TYPE, WHOLE
+from polysome_protocol import FRAMES
 
 
 def returned(seen: Traffic) -> Iterator[Result]:
@@ -61,7 +63,7 @@ def _misunderstood(seen: Traffic, role: int) -> Iterator[Result]:
     From the controller's port other frames come besides: probes.
     """
     frame = Window(STATION)
-    tagged = frame.number(KIND - 2, 2) == ETHER_TYPE
+    tagged = frame.number(TYPE, 2) == FRAMES.ether_type
     known = smt.Or(*(frame.byte(KIND) == kind for kind in (FIELDS, WHOLE, OWN)))
     wanted = smt.And(tagged, known) if role == NF else smt.Implies(tagged, known)
     does = (p for p in any_frame(seen, role) if not p.lost or any(access.changes for access in p.store.accesses))

@@ -20,11 +20,10 @@ from polysome.prove.p4.parser import Path
 from polysome.prove.result import NOTHING, Facts, Result, Status, answered
 from polysome.prove.spec.packet import PLACE
 from polysome.prove.spec.parse import TooManySizes, parses
-from polysome.prove.traffic import KIND, Parked, Traffic
+from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.window import LENGTH, Term
+from polysome.prove.wire import SIZE
 from polysome.symbolic.values import conj, disj
-
-LENGTH_FIELD = KIND + 8  # in the NF's frames
 
 
 def forward(seen: Traffic) -> Iterator[Result]:
@@ -44,7 +43,7 @@ def _forward(seen: Traffic, path: Path, parked: Parked) -> Result:
         outcomes = seen.outcomes(path)
     except TooManySizes as error:
         return _tried(case, path, layout) or Result("forward", subject, Status.undecided, str(error))
-    length = smt.Concat(parked.copy.leaves.byte(LENGTH_FIELD), parked.copy.leaves.byte(LENGTH_FIELD + 1))
+    length = smt.Concat(parked.copy.leaves.byte(SIZE), parked.copy.leaves.byte(SIZE + 1))
     for found in outcomes:
         headers = case.headers(found.path)
         if not layout.classes >> found.number & 1:

@@ -19,10 +19,12 @@ from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.pipe import Passed, bridged
 from polysome.prove.places import Places
 from polysome.prove.result import NOTHING, Result, Status, answered
-from polysome.prove.traffic import ETHER_TYPE, Traffic, unchanged
+from polysome.prove.traffic import Traffic, unchanged
 from polysome.prove.window import Term, Window, same
+from polysome.prove.wire import ANSWER, NUMBER, SEQ_SIZE, TYPE, at
+from polysome_protocol import ETHERNET, FRAMES, IPV4, UDP
 
-DST, TYPE, IPV4, PROTOCOL, SOURCE, TARGET, PORT, NUMBER, CELL = 0, 12, 14, 23, 26, 30, 36, 47, 58
+DST, SOURCE, TARGET = ETHERNET["dst"].at, at(IPV4, "src"), at(IPV4, "dst")
 INGRESS_PORT = ("ig_intr_md", "ingress_port")
 
 TAG, TAGS, MOST_TAGS = 4, (0x8100, 0x88A8), 2  # bytes, EtherTypes, and how many are looked behind
@@ -130,7 +132,7 @@ class _Pass:
         if not self.passed.lost:
             for out in self.seen.egress.passes(*bridged(self.passed, STATION, self.case.chip)):
                 accesses += out.store.accesses
-        seq = _number(CELL, 4)
+        seq = _number(ANSWER, SEQ_SIZE)
         return all(isinstance(pair, smt.Term) and self.places.fits(a, pair, seq) for pair in given for a in accesses)
 
     def _in_use(self) -> Term:
@@ -200,7 +202,7 @@ def _forged(addresses: Addresses) -> Term:
     for tags in range(MOST_TAGS + 1):
         more = TAG * tags
         from_the_switch = smt.And(_is(TYPE + more, 0x0800, 2), _is(SOURCE + more, addresses.ip, 4))
-        found.append(smt.And(_tagged(tags), smt.Or(from_the_switch, _is(TYPE + more, ETHER_TYPE, 2))))
+        found.append(smt.And(_tagged(tags), smt.Or(from_the_switch, _is(TYPE + more, FRAMES.ether_type, 2))))
     return smt.Or(*found)
 
 
@@ -210,8 +212,8 @@ def _ours(addresses: Addresses) -> Term:
     return smt.And(
         _is(DST, addresses.mac, 6),
         _is(TYPE, 0x0800, 2),
-        _is(IPV4, 0x45, 1),
-        _is(PROTOCOL, 17, 1),
+        _is(at(IPV4, "version_ihl"), 0x45, 1),
+        _is(at(IPV4, "protocol"), 17, 1),
         _is(TARGET, addresses.ip, 4),
-        _is(PORT, 4791, 2),
+        _is(at(UDP, "dport"), 4791, 2),
     )

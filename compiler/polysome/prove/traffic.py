@@ -18,11 +18,8 @@ from polysome.prove.p4.store import Key
 from polysome.prove.spec.packet import Parsed
 from polysome.prove.spec.parse import parses
 from polysome.prove.window import LENGTH, Frame, Term, Window
-
-# The NF's frames (runtime/PROTOCOL.md): Ethernet, then the tag, whose first byte says version and kind.
-KIND, CLASS, PORT, CONTENT = 14, 15, 24, 26
-ETHER_TYPE = 0x88B5
-FIELDS, WHOLE, OWN = 0x10, 0x11, 0x12
+from polysome.prove.wire import CLASS, FIELDS, KIND, PORT, TYPE
+from polysome_protocol import FRAMES
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ def to_the_nf(seen: Traffic, copy: Passed) -> Term:
         smt.BoolVal(bool(asked)),
         *said,
         left.number(6, 6) == seen.case.addresses.mac,
-        left.number(12, 2) == ETHER_TYPE,
+        left.number(TYPE, 2) == FRAMES.ether_type,
         left.byte(PORT) == 0,
         left.byte(PORT + 1) == seen.port,
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from polysome import smt
-from polysome.prove.answers import EDITS, VERDICT
+from polysome.prove.answers import EDITS
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.p4.store import Ran
 from polysome.prove.window import Term, same
+from polysome.prove.wire import PORT
 
 
 def by_verdict(passed: Passed) -> Term:
@@ -24,7 +25,7 @@ def asked_for(passed: Passed) -> Term:
 
 
 def _asked(tables: Iterable[Ran]) -> Term:
-    verdict = smt.Concat(EDITS.byte(VERDICT), EDITS.byte(VERDICT + 1))
+    verdict = smt.Concat(EDITS.byte(PORT), EDITS.byte(PORT + 1))
     keys = [ran.keys[0] for ran in tables if len(ran.keys) == 1]
     sixteen = [key for key in keys if isinstance(key, smt.Term) and key.size() == 16]
     return smt.simplify(smt.Or(*(key == verdict for key in sixteen)))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from polysome import smt
 from polysome.prove.p4.pipe import Passed
 from polysome.prove.result import Result, Status, answered
-from polysome.prove.traffic import CLASS, CONTENT, KIND, WHOLE, Traffic, known_byte, to_the_nf, unchanged
+from polysome.prove.traffic import Traffic, known_byte, to_the_nf, unchanged
 from polysome.prove.window import same
+from polysome.prove.wire import CLASS, CONTENT, KIND, WHOLE
 
 
 def whole(seen: Traffic) -> Iterator[Result]:

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.layout import CONTROLLER_VERDICT
+from polysome_protocol import CONTENT, ETHERNET, FLAGS, FRAMES, TAG
 
 SOURCE = 0x02_70_6F_70_00_00  # of probes; the low bits are the queue pair's index
-ETHER_TYPE = b"\x88\xb5"
-ETHERNET, TAG, ROOM = 14, 12, 34  # bytes: of a frame of the NF before its content, and of content in the smallest one
-EDITS = 0x10  # version 1, fields or edits
+ROOM = FRAMES.smallest - CONTENT  # bytes of content in the smallest frame of the NF
 SUFFIX = 7  # bytes, at most, behind a packet that was parked
 
 
@@ -33,23 +32,34 @@ def pieces(packet: bytes, wanted: Iterable[pb.Piece]) -> bytes:
 
 def edits_of(fields: bytes, probe: pb.Probe, packet: bytes, switch_mac: bytes) -> bytes:
     """The answer to a fields frame that leaves the packet as it is, and sends it to the controller."""
-    tag = fields[ETHERNET : ETHERNET + TAG - 2] + CONTROLLER_VERDICT.to_bytes(2, "big")
-    source = packet[6:12]
-    return switch_mac + source + ETHER_TYPE + tag + pieces(packet, probe.edits).ljust(ROOM, b"\0")
+    tag = TAG.pack(**{**TAG.unpack(fields, ETHERNET.size), "port": CONTROLLER_VERDICT})
+    source, ether_type = packet[6:12], FRAMES.ether_type.to_bytes(2, "big")
+    return switch_mac + source + ether_type + tag + pieces(packet, probe.edits).ljust(ROOM, b"\0")
+
+
+def tagged(frame: bytes, switch_mac: bytes) -> bool:
+    """Is it the switch's, about a packet?"""
+    ether_type = ETHERNET["ether_type"]
+    ours = len(frame) >= CONTENT and ether_type.read(frame) == FRAMES.ether_type
+    return ours and frame[6:12] == switch_mac
+
+
+def queue_pair(frame: bytes) -> int:
+    """Of a frame that is tagged."""
+    return TAG["queue_pair"].read(frame, ETHERNET.size)
 
 
 def wrong_fields(frame: bytes, probe: pb.Probe, pair: int, packet: bytes) -> str:
     """What is wrong with a fields frame, in words; empty: nothing."""
-    tag = frame[ETHERNET : ETHERNET + TAG]
-    if tag[0] != EDITS:
+    tag = TAG.unpack(frame, ETHERNET.size)
+    if (tag["version"], tag["flags"]) != (FRAMES.version, FLAGS.split):
         return "the whole packet: it was not split"
-    if tag[1] != probe.number:
-        return f"a frame of class {tag[1]}, not {probe.number}"
-    length = int.from_bytes(tag[8:10], "big")
-    if length != probe.length:
-        return f"a frame about {length} B, not {probe.length} B"
+    if tag["parse_class"] != probe.number:
+        return f"a frame of class {tag['parse_class']}, not {probe.number}"
+    if tag["length"] != probe.length:
+        return f"a frame about {tag['length']} B, not {probe.length} B"
     wanted = pieces(packet, probe.fields)
-    if frame[ETHERNET + TAG :][: len(wanted)] != wanted:
+    if frame[CONTENT:][: len(wanted)] != wanted:
         return "a frame with other bytes than the packet has there"
     return ""
 

@@ -9,7 +9,6 @@ from polysome_controller.driver import Put, Remove, SetRegister, Update
 # frame of edits that becomes a READ; there are as many of one as of the other.
 REQUEST_EXTRA = 47
 PRIMARIES = "Ingress.primaries"
-LAST_SEQ = 0x3FFFFFFE  # seq of parked packets, from 1 (runtime/PROTOCOL.md)
 INGRESS_EVENTS, EGRESS_EVENTS = "Ingress.events", "Egress.events"
 REQUESTS = "Egress.requests"  # by switch port
 FALLBACK = "Ingress.fallback"

@@ -20,12 +20,11 @@ from polysome_controller.context import Context
 from polysome_controller.layout import mac_number
 from polysome_controller.packet_socket import PacketSocket
 from polysome_controller.probe_frames import (
-    ETHER_TYPE,
-    ETHERNET,
     SOURCE,
-    TAG,
     edits_of,
     packet_of,
+    queue_pair,
+    tagged,
     wrong_fields,
     wrong_packet,
 )
@@ -248,13 +247,10 @@ class Prover:
 
     def _take(self, frame: bytes) -> None:
         """A frame that came in: of the queue pair that its tag, or its source, names."""
-        tagged = frame[12:14] == ETHER_TYPE and frame[6:12] == self._switch_mac
-        if tagged and len(frame) >= ETHERNET + TAG:
-            pair = int.from_bytes(frame[20:22], "big")
-        else:
-            pair = int.from_bytes(frame[6:12], "big") - SOURCE
+        about = tagged(frame, self._switch_mac)
+        pair = queue_pair(frame) if about else int.from_bytes(frame[6:12], "big") - SOURCE
         waiting = self._waiting.get(pair)
-        if waiting is not None and waiting.packet != tagged and not waiting.frames.full():
+        if waiting is not None and waiting.packet != about and not waiting.frames.full():
             waiting.frames.put_nowait(frame)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from polysome_controller.errors import EnvironmentProblem
-from polysome_controller.program import LAST_SEQ
+from polysome_protocol import LAST_SEQ
 
 REMEMBERED = 64  # earlier runs of a part, whose answers are refused
 

@@ -81,8 +81,8 @@ case $ROLE in
         unit=polysome-controller.service
         python=$PREFIX/venv/bin/python3
         [ -x "$python" ] || python=$(command -v python3)
-        for file in switch/controller/polysome_controller/*.py; do
-            put "$file" "$PREFIX/lib/polysome_controller/${file##*/}" 644 "$unit"
+        for file in switch/controller/*/*.py switch/controller/polysome_protocol/protocol.toml; do
+            put "$file" "$PREFIX/lib/${file#switch/controller/}" 644 "$unit"
         done
         path=$PREFIX/lib
         if [ "$SOFT_SWITCH" = no ]; then # the SDE's own client

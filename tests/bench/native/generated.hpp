@@ -148,13 +148,11 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
         std::array<uint8_t, std::max<size_t>(GeneratedNf::most_fields, 1)> fields;
         const size_t bytes = GeneratedNf::write_fields(parsed, number, fields.data());
         must(Tag::head + bytes <= FRAME, "the fields do not fit in a frame of the bench");
-        static constexpr std::array<uint8_t, Tag::link> ethernet{
-            2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, Tag::ether_type >> 8, Tag::ether_type & 0xff};
+        static constexpr std::array<uint8_t, 12> addresses{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2};
         frame.fill(0);
-        std::copy(ethernet.begin(), ethernet.end(), frame.begin());
-        frame[Tag::link] = Tag::version << 4;
-        frame[Tag::link + 1] = number;
-        store16(frame.data() + Tag::link + 8, packet.size);
+        std::copy(addresses.begin(), addresses.end(), frame.begin());
+        Tag::begin(frame.data(), Tag::split, number);
+        Tag::set_length(frame.data(), packet.size);
         Tag::set_port(frame.data(), packet.port);
         std::copy_n(fields.begin(), bytes, frame.begin() + Tag::head);
         return static_cast<uint8_t>(std::max(Tag::smallest, Tag::head + bytes));

@@ -48,14 +48,14 @@ CONSTANTS = of(
     "targets/tofino/constants.p4.j2",
     ("1 packets larger than a cell", Kind.boundary, f"{ATTACKS}test_trailers_of_any_length[4000]", "LONGEST = {{ longest }};", "LONGEST = {{ 8 * plan.cell }};"),
     ("1 a byte more than its cell", Kind.boundary, TRAILERS, "LONGEST = {{ longest }};", "LONGEST = {{ longest + 1 }};"),
-    ("2 all ones is given", Kind.boundary, f"{RARE}test_0_and_all_ones_are_never_given", "LAST_SEQ = 0x3ffffffe;", "LAST_SEQ = 0x3fffffff;"),
+    ("2 all ones is given", Kind.boundary, f"{RARE}test_0_and_all_ones_are_never_given", 'LAST_SEQ = {{ "0x%08x" % wire.last_seq }};', "LAST_SEQ = 0x3fffffff;"),
 )  # fmt: skip
 
 PARSER = of(
     "targets/tofino/ingress_parser.p4.j2",
     ("6 edits that have a slot ask for one again", Kind.stale, ROUND, "md.has_slot = 1;", "md.has_slot = 0;"),
     ("8 edits of number 0", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            0: accept;\n", ""),
-    ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ version }}, 0): parked;", "(_, 0): parked;"),
+    ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ wire.version }}, {{ wire.flags.split }}): parked;", "(_, {{ wire.flags.split }}): parked;"),
     ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '0 &&& {{ "0x%04x" % (65536 - plan.queue_pairs) }}: parked_end;', "0 &&& 0: parked_end;"),
     ("8 edits of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            default: accept;\n        }\n    }\n    state split_edits {", "            default: split_edits;\n        }\n    }\n    state split_edits {"),
     ("8 servers speak for the switch", Kind.missing_check, f"{ATTACKS}test_a_server_cannot_ask_another_in_the_switchs_name", "            SWITCH_IP: accept;\n", "            SWITCH_IP: to_a_station;\n"),
@@ -95,7 +95,7 @@ REGISTERS = (
         ("a slot is not done", Kind.missing_update, f"{MIX}[load_balancer-duplication]", "                slot.since = FREE;\n", ""),
         ("another packet's edits", Kind.missing_check, f"{MIX}[load_balancer-duplication]", "md.now - slot.since <= TIMEOUT && slot.seq == (int<32>)hdr.bridge.seq", "md.now - slot.since <= TIMEOUT"),
         ("8 repeated edits are accepted", Kind.missing_check, f"{RARE}test_edits_repeated_when_their_packet_has_left_are_refused", "            value = 1;\n", "            value = 0;\n"),
-        ("the verdict is another field", Kind.verdict, f"{EXAMPLE}[load_balancer]", "value = hdr.tag_end.port;", "value = hdr.tag_end.queue_pair;"),
+        ("the verdict is another field", Kind.verdict, f"{EXAMPLE}[load_balancer]", "value = hdr.{{ wire.place.port }};", "value = hdr.{{ wire.place.queue_pair }};"),
     ),
 )  # fmt: skip
 

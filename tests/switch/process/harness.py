@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "runtime" / "controller"))
 from polysome_controller import control_pb2 as pb  # noqa: E402
 
 SERVICE = "/polysome.control.SoftSwitch/"
-RUNTIME = ("nf", "host", "switch", "rdma", "control")
+RUNTIME = ("nf", "host", "switch", "rdma", "control", "protocol")
 ANSWERS = {
     "Describe": pb.SwitchDescription,
     "Write": pb.Nothing,

@@ -29,7 +29,7 @@ from polysome.backends.rdma.config import agent_config
 from polysome.backends.system.design import Design
 from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
 
-RUNTIME = ("nf", "host", "switch", "rdma", "control")
+RUNTIME = ("nf", "host", "switch", "rdma", "control", "protocol")
 CONFIG_TEXT = "nf/config.json"  # what config.bin holds, for people and `polysome diff`
 DEPLOY = (
     *("certificates.sh", "install-machine.sh", "playbook.yml", "request.sh", "rolling-update.yml"),

@@ -38,10 +38,11 @@ def runtime(*parts: str) -> dict[str, bytes]:
 
 
 def python(target: str) -> dict[str, bytes]:
-    """The controller's code, by path in a bundle, below `target`."""
-    top = folder("runtime") / "controller"
-    package = top / "polysome_controller"
-    return {f"{target}/{path.relative_to(top).as_posix()}": path.read_bytes() for path in sorted(package.rglob("*.py"))}
+    """The controller's code, and what it knows of the protocol, by path in a bundle, below `target`."""
+    controller = folder("runtime") / "controller" / "polysome_controller"
+    protocol = folder("runtime") / "protocol" / "polysome_protocol"
+    paths = [*controller.rglob("*.py"), *protocol.glob("*.py"), *protocol.glob("*.toml")]
+    return {f"{target}/{path.parent.name}/{path.name}": path.read_bytes() for path in sorted(paths)}
 
 
 @cache

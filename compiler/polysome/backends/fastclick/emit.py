@@ -14,6 +14,7 @@ from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.templates import camel, fill
 from polysome.ir import program as ir
+from polysome_protocol import FRAMES
 
 # A capture of Ethernet frames without any: what a port without an input is given.
 EMPTY = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
@@ -32,6 +33,7 @@ def emit(program: ir.Program, runtime: str = "runtime") -> dict[str, bytes]:
         "doc": program.doc.strip().split("\n")[0].replace("*/", "* /") or f"the network function {name}",
         "count": str(len(program.ports)),
         "flows": "".join(f'\n        each("{m}", nf.state.{identifier(m)}.size());' for m in _maps(program)),
+        "ether_type": f"0x{FRAMES.ether_type:04X}",
         "port_lines": "".join(f"Port {k} is `{port}`.\n" for k, port in enumerate(program.ports)),
     }
     found = {

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import polysome_protocol
 from polysome.analysis.framed import framed_classes
 from polysome.backends.nf_cpp.build import BuildError, cache_folder, used
 from polysome.backends.nf_cpp.generate import generate, namespace
@@ -91,4 +92,5 @@ def _prover() -> str:
     """The sources that a proof rests on."""
     top = Path(__file__).parents[2]
     files = sorted(path for room in ("prove", "smt", "p4", "symbolic", "ir") for path in (top / room).rglob("*.py"))
+    files += sorted(Path(polysome_protocol.__file__).parent.glob("*.*"))
     return version("z3-solver") + hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from polysome.analysis.layout import WIRE
 from polysome.backends.tofino import names
 from polysome.backends.tofino.parser_states import NamedSum, States, option_parts
+from polysome.backends.tofino.wire import WIRE_VALUES
 from polysome.ir import program as ir
 from polysome.plan import frames
 from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT, bit_registers
@@ -21,6 +22,7 @@ from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, enclosed
 from polysome.plan.way import Way
 from polysome.resources import folder
+from polysome_protocol import ETHERNET, RETRY
 
 INGRESS_EVENTS = (
     *("unknown", "own_address", "foreign_answer", "no_queue_pair", "cut", "unknown_station", "no_port"),
@@ -39,11 +41,9 @@ EGRESS_EVENTS = (
     "too_many",
     "given_up",
 )
-VERSION = 1
 CLOCK_SKEW = 1  # ticks by which time stamps of two ports may come in the other order
 FCS = 4  # which egress counts as part of a packet's length
-RETRY = 2  # bytes of retry_h
-RESPONSE_OVERHEAD = 20 + 8 + 12 + 4 + 4 + 4  # IPv4, UDP, BTH, AETH, the cell's head, ICRC
+RESPONSE_OVERHEAD = frames.response(0) - frames.pad(0) - ETHERNET.size  # of its IPv4 packet, but for pad and packet
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def tofino_program(
     values: dict[str, Any] = {
         "nf": program.name,
         "chip": {"architecture": architecture},
-        "ether_type": 0x88B5,
-        "version": VERSION,
+        "wire": WIRE_VALUES,
         "switch_mac": addresses.mac,
         "switch_ip": addresses.ip,
         "recirculation_port": addresses.recirculation_port,
@@ -120,7 +119,7 @@ def tofino_program(
         "longest": longest,
         # By which edits that end their frame are shorter than the longest frame; modulo 2^16, as egress adds.
         "longest_of_edits": longest - (sizes.edits_frame + FCS) & 0xFFFF,
-        "longest_of_retried": longest - (RETRY + sizes.edits_frame + FCS) & 0xFFFF,
+        "longest_of_retried": longest - (RETRY.size + sizes.edits_frame + FCS) & 0xFFFF,
         "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
         "skew": CLOCK_SKEW,
         # A register counts from 1, with which the first READ begins.

@@ -12,24 +12,24 @@ from enum import Enum
 
 from polysome import smt
 from polysome.p4.types import Bits
-from polysome.prove.answers import OPCODE
 from polysome.prove.case import GENERATOR, RECIRCULATION, SERVER
 from polysome.prove.frames import STATION, any_frame
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.pipe import Passed, bridged, passes
 from polysome.prove.p4.store import Access, Ran
-from polysome.prove.requests import PSN
 from polysome.prove.result import NOTHING, Result, Status
 from polysome.prove.state.claims import STATE, Missing, one
 from polysome.prove.state.epochs import Epochs
 from polysome.prove.state.guard import Guard
-from polysome.prove.state.steps import SEQ_SIZE, Does, Step
-from polysome.prove.stations import CELL, EARLY, INGRESS_PORT
+from polysome.prove.state.steps import Does, Step
+from polysome.prove.stations import EARLY, INGRESS_PORT
 from polysome.prove.traffic import Traffic
 from polysome.prove.window import Frame, Term, Window, same
+from polysome.prove.wire import ANSWER, OPCODE, PSN, SEQ_SIZE, at
+from polysome_protocol import AETH, BTH
 
-SYNDROME, PSN_BITS = 54, 24
-WHOLE = CELL + SEQ_SIZE  # bytes of a response that says whose cell it is
+SYNDROME, PSN_BITS = at(AETH, "syndrome"), BTH["psn"].bits
+WHOLE = ANSWER + SEQ_SIZE  # bytes of a response that says whose cell it is
 
 
 class Kind(Enum):

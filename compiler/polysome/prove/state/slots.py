@@ -16,7 +16,6 @@ from functools import cached_property
 from polysome import smt
 from polysome.p4.types import Bits
 from polysome.prove.case import NF
-from polysome.prove.fields import LAST_SEQ
 from polysome.prove.p4.expressions import Value, as_term
 from polysome.prove.p4.store import Access
 from polysome.prove.result import NOTHING
@@ -24,13 +23,13 @@ from polysome.prove.state.claims import Claim, Missing, one
 from polysome.prove.state.memory import SEQ, Memory, State, at
 from polysome.prove.state.steps import Does, Step
 from polysome.prove.window import Term
+from polysome_protocol import LAST_SEQ
 
 GIVEN = smt.Bool("the number was given")
 WAITS = smt.Bool("its edits wait")
 LEFT = smt.Bool("the packet left")
 BEFORE = smt.BitVec("packets before", 32)
 SKEW = 1  # ticks by which two ports' time stamps may come in the other order (rule 6)
-SEQ_BITS = 30
 WIDE = 64  # bits in which times do not wrap
 
 
@@ -121,7 +120,7 @@ class Slots:
     def in_the_ring(self) -> Term:
         """Is the packet's cell its own still?"""
         age = self.memory.now[self.counter, ""] - SEQ
-        return smt.Extract(SEQ_BITS - 1, self.cells.bit_length() - 1, age) == 0
+        return smt.Extract(LAST_SEQ.bit_length() - 1, self.cells.bit_length() - 1, age) == 0
 
     @cached_property
     def invariants(self) -> tuple[Claim, ...]:
@@ -131,7 +130,7 @@ class Slots:
         own = [now[r, ""] == self.ghosts["own", r] for r in self.words]
         waits = smt.Implies(smt.And(mine, there), smt.And(WAITS, *own))
         left = smt.Implies(LEFT, smt.And(GIVEN, smt.Implies(self.in_the_ring, self.bit == 1)))
-        numbers = smt.Implies(GIVEN, smt.And(SEQ != 0, smt.ULT(SEQ, (1 << SEQ_BITS) - 1)))
+        numbers = smt.Implies(GIVEN, smt.And(SEQ != 0, smt.ULE(SEQ, LAST_SEQ)))
         owned = smt.Implies(now[self.slots, self.since] != 0, now[self.slots, self.owner] != 0)
         return (
             Claim("a packet gets number 0, or all ones", numbers),

@@ -14,18 +14,17 @@ from functools import lru_cache
 
 from polysome import smt
 from polysome.p4.types import Bits
-from polysome.prove.answers import OPCODE, READ, SEQ, reads
+from polysome.prove.answers import READ, reads
 from polysome.prove.case import CONTROLLER, GENERATOR, NF, PLAIN, RECIRCULATION, SERVER, TRAFFIC
 from polysome.prove.frames import STATION, any_frame
 from polysome.prove.once import Once
 from polysome.prove.p4.expressions import Value, simplified
 from polysome.prove.p4.pipe import Passed, bridged, mirrored
 from polysome.prove.p4.store import Access
-from polysome.prove.stations import CELL
 from polysome.prove.traffic import Traffic, known_byte
 from polysome.prove.window import LENGTH, Term, Window
+from polysome.prove.wire import ANSWER, OPCODE, SEQ, SEQ_SIZE
 
-SEQ_SIZE = 4  # bytes of 0:2 seq:30
 CLOCK = ("prsr", "global_tstamp")
 TICK_NS_BITS = 16  # a tick is 65.536 us (rule 6)
 TIME_BITS = 30  # of a time in a register, behind 01
@@ -175,7 +174,7 @@ def _number(seen: Traffic, role: int, passed: Passed) -> Term:
         )
     if role in (TRAFFIC, PLAIN, GENERATOR):
         return smt.BitVecVal(0, 8 * SEQ_SIZE)
-    first = {SERVER: CELL, RECIRCULATION: SEQ + _retried(seen)}.get(role, SEQ)
+    first = {SERVER: ANSWER, RECIRCULATION: SEQ + _retried(seen)}.get(role, SEQ)
     return smt.simplify(Window(STATION).number(first, SEQ_SIZE))
 
 

@@ -1,0 +1,58 @@
+// Written by `make protocol` from polysome_protocol/protocol.toml: change that, not this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/field.hpp"
+
+namespace polysome::protocol {
+
+namespace frames {
+inline constexpr uint16_t ether_type = 0x88b5;
+inline constexpr uint8_t version = 1;
+inline constexpr uint8_t smallest = 60;
+}  // namespace frames
+
+namespace flags {
+inline constexpr uint8_t split = 0;
+inline constexpr uint8_t whole = 1;
+inline constexpr uint8_t own = 2;
+}  // namespace flags
+
+struct Ethernet {
+    static constexpr size_t size = 14;
+    using dst = Field<0, 48>;
+    using src = Field<48, 48>;
+    using ether_type = Field<96, 16>;
+};
+
+struct Tag {
+    static constexpr size_t size = 12;
+    using version = Field<0, 4>;
+    using flags = Field<4, 4>;
+    using parse_class = Field<8, 8>;
+    using seq = Field<16, 32, 2>;
+    using queue_pair = Field<48, 16>;
+    using length = Field<64, 16>;
+    using port = Field<80, 16>;
+};
+
+struct Bridge {
+    static constexpr size_t size = 13;
+    using copy = Field<0, 8>;
+    using way = Field<8, 8>;
+    using queue_pair = Field<16, 16>;
+    using seq = Field<32, 32>;
+    using length = Field<64, 16>;
+    using port = Field<80, 8>;
+    using parse_class = Field<88, 8>;
+    using mark = Field<96, 8>;
+};
+
+struct Retry {
+    static constexpr size_t size = 2;
+    using what = Field<0, 8>;
+    using tries = Field<8, 8>;
+};
+}  // namespace polysome::protocol
