@@ -55,4 +55,53 @@ struct Retry {
     using what = Field<0, 8>;
     using tries = Field<8, 8>;
 };
+
+struct Ipv4 {
+    static constexpr size_t size = 20;
+    using version_ihl = Field<0, 8>;
+    using tos = Field<8, 8>;
+    using total_length = Field<16, 16>;
+    using identification = Field<32, 16>;
+    using fragment = Field<48, 16>;
+    using ttl = Field<64, 8>;
+    using protocol = Field<72, 8>;
+    using checksum = Field<80, 16>;
+    using src = Field<96, 32>;
+    using dst = Field<128, 32>;
+};
+
+struct Udp {
+    static constexpr size_t size = 8;
+    using sport = Field<0, 16>;
+    using dport = Field<16, 16>;
+    using length = Field<32, 16>;
+    using checksum = Field<48, 16>;
+};
+
+struct Bth {
+    static constexpr size_t size = 12;
+    using opcode = Field<0, 8>;
+    using flags = Field<8, 8>;
+    using partition = Field<16, 16>;
+    using reserved = Field<32, 8>;
+    using queue_pair = Field<40, 24>;
+    using ack_request = Field<64, 8>;
+    using psn = Field<72, 24>;
+};
+
+struct Reth {
+    static constexpr size_t size = 16;
+    using address_high = Field<0, 32>;
+    using address = Field<32, 32>;
+    using key = Field<64, 32>;
+    using length_high = Field<96, 16>;
+    using length = Field<112, 16>;
+};
+
+struct Aeth {
+    static constexpr size_t size = 4;
+    using syndrome = Field<0, 8>;
+    using msn = Field<8, 24>;
+};
+
 }  // namespace polysome::protocol
