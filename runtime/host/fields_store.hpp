@@ -19,15 +19,17 @@
 #include <string_view>
 
 #include "control/log.hpp"
+#include "protocol/protocol.hpp"
 
 namespace polysome::host {
 
-/// SHA-256, hexadecimal.
-inline std::string sha256(std::string_view bytes) {
+/// By which parts know that they mean the same config, hexadecimal.
+inline std::string text_hash(std::string_view bytes) {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
-    if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1) {
-        throw control::Failure(3, "no SHA-256 in this machine's OpenSSL");
+    const EVP_MD* const hash = EVP_get_digestbyname(protocol::hashes::text);
+    if (hash == nullptr || EVP_Digest(bytes.data(), bytes.size(), digest, &size, hash, nullptr) != 1) {
+        throw control::Failure(3, std::string("no ") + protocol::hashes::text + " in this machine's OpenSSL");
     }
     std::string text;
     for (unsigned i = 0; i < size; ++i) {
@@ -115,7 +117,7 @@ class ConfigStore {
         std::string config{std::istreambuf_iterator<char>(file), {}};
         if (program != program_) {
             why = folder_.path(name) + " is the config of another version of this NF";
-        } else if (config.size() != size || sha256(config) != version) {
+        } else if (config.size() != size || text_hash(config) != version) {
             why = folder_.path(name) + " is damaged";
         } else {
             return config;

@@ -61,7 +61,7 @@ class NfService final : public control::Nf::Service {
                          control::Nothing*) override {
         if (const auto status = guard_.admit(*context, "Prepare", request->lease()); !status.ok()) return status;
         const std::string& config = request->config();
-        if (sha256(config) != request->version()) {
+        if (text_hash(config) != request->version()) {
             return guard_.refuse(*context, grpc::StatusCode::INVALID_ARGUMENT, "Prepare",
                                  "the version is not the config's SHA-256");
         }
@@ -246,13 +246,13 @@ inline Version starting_config(control::Log& log, FieldsLoop& loop, const Config
     std::string why;
     if (auto kept = store.load(why)) {
         why = unfit(*kept);
-        if (why.empty()) return {sha256(*kept), std::move(*kept)};
+        if (why.empty()) return {text_hash(*kept), std::move(*kept)};
         why = "the config that was kept cannot be used: " + why;
     }
     if (!why.empty()) log.warning(why + ": starting with " + first);
     std::string config = control::file_text(first, "the first config");
     if (why = unfit(config); !why.empty()) throw control::Failure(2, first + " cannot be used: " + why);
-    return {sha256(config), std::move(config)};
+    return {text_hash(config), std::move(config)};
 }
 
 /// With the state of the process before, if it left one that is of use. Failure(3) if it turns out to be of none only

@@ -9,8 +9,8 @@
 ///     packet's as it leaves, and that packet;
 ///   - own frame (OWN): a packet that the NF made, of `length` bytes;
 /// and zeros up to 60 bytes. So every answer says how long what leaves is. `port` of an answer is the verdict: the
-/// logical port, or for several 0x8000 | their mask (bit i: port i). Answers go back to the Ethernet address that the
-/// frame came from. A dropped packet has none.
+/// logical port, or for several Tag::port_set | their mask (bit i: port i). Answers go back to the Ethernet address
+/// that the frame came from. A dropped packet has none.
 ///
 /// Who drives Machine<FieldsNf<Nf>, Sink>, or Sharded, gives it only frames that Tag::accepts, as arrivals at the port
 /// of their tags: `arrive` with the times at which they are decided, `advance` when time goes on without one, so that
@@ -51,9 +51,10 @@ struct Tag {
     static constexpr uint8_t split = protocol::flags::split;
     static constexpr uint8_t whole = protocol::flags::whole;
     static constexpr uint8_t own = protocol::flags::own;
-    static constexpr uint16_t port_set = 0x8000;
-    static constexpr size_t most_ports = 15;
-    static constexpr uint16_t controller = 255;  ///< as port and as verdict: the switch's controller
+    static constexpr uint16_t port_set = protocol::verdicts::set;
+    static constexpr size_t most_ports = protocol::verdicts::ports;
+    static constexpr uint16_t controller =
+        protocol::verdicts::controller;  ///< as port and as verdict: the switch's controller
 
     /// Has it a tag of our version? Of a frame of any size.
     static bool is_ours(const uint8_t* frame, size_t size) {

@@ -34,6 +34,10 @@ struct Field {
             Value value;
             std::memcpy(&value, header + at, size);
             return swapped(value);
+        } else if constexpr (size == 3 && at > 0) {  // one load, with the byte before it
+            uint32_t value;
+            std::memcpy(&value, header + at - 1, sizeof value);
+            return swapped(value) & mask;
         } else {
             Value value = 0;
             for (size_t i = 0; i < size; ++i) value = static_cast<Value>(value << 8 | header[at + i]);

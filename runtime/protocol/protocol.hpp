@@ -20,6 +20,79 @@ inline constexpr uint8_t whole = 1;
 inline constexpr uint8_t own = 2;
 }  // namespace flags
 
+namespace verdicts {
+inline constexpr uint8_t ports = 15;
+inline constexpr uint16_t set = 0x8000;
+inline constexpr uint16_t proof = 0x4000;
+inline constexpr uint8_t proof_bits = 2;
+inline constexpr uint8_t controller = 255;
+}  // namespace verdicts
+
+enum class PortRole : uint8_t {
+    plain = 0,
+    traffic = 1,
+    nf = 2,
+    server = 3,
+    recirculation = 4,
+    generator = 5,
+    controller = 6,
+};
+
+namespace clock {
+inline constexpr uint8_t low_bits = 16;
+inline constexpr uint8_t bits = 30;
+}  // namespace clock
+
+namespace requests {
+inline constexpr uint8_t ack_every = 32;
+inline constexpr uint8_t most_pad = 7;
+inline constexpr uint8_t icrc = 4;
+}  // namespace requests
+
+namespace queues {
+inline constexpr uint8_t all = 0;
+inline constexpr uint8_t first = 7;
+}  // namespace queues
+
+namespace mirror {
+inline constexpr uint8_t session_bits = 10;
+}  // namespace mirror
+
+namespace roce {
+inline constexpr uint16_t port = 0x12b7;
+inline constexpr uint16_t source_port = 0xc000;
+inline constexpr uint16_t fragment = 0x4000;
+inline constexpr uint8_t ttl = 64;
+inline constexpr uint8_t flags = 64;
+inline constexpr uint16_t partition = 0xffff;
+inline constexpr uint8_t ack_request = 128;
+}  // namespace roce
+
+namespace opcodes {
+inline constexpr uint8_t write = 10;
+inline constexpr uint8_t read = 12;
+inline constexpr uint8_t response = 16;
+inline constexpr uint8_t acknowledge = 17;
+}  // namespace opcodes
+
+namespace syndromes {
+inline constexpr uint8_t kind = 224;
+inline constexpr uint8_t ack = 0;
+inline constexpr uint8_t nak = 96;
+inline constexpr uint8_t sequence_nak = 96;
+}  // namespace syndromes
+
+namespace hashes {
+inline constexpr const char* bucket = "CRC32";
+inline constexpr const char* text = "sha256";
+}  // namespace hashes
+
+namespace crc32 {
+inline constexpr uint32_t polynomial = 0x4c11db7;
+inline constexpr uint32_t start = 0xffffffff;
+inline constexpr uint32_t final = 0xffffffff;
+}  // namespace crc32
+
 struct Ethernet {
     static constexpr size_t size = 14;
     using dst = Field<0, 48>;
@@ -54,6 +127,22 @@ struct Retry {
     static constexpr size_t size = 2;
     using what = Field<0, 8>;
     using tries = Field<8, 8>;
+};
+
+struct PortMetadata {
+    static constexpr size_t size = 8;
+    using role = Field<0, 8>;
+    using index = Field<8, 8>;
+    using unused = Field<16, 16>;
+    using unused2 = Field<32, 32>;
+};
+
+struct Generator {
+    static constexpr size_t size = 6;
+    using application = Field<0, 8>;
+    using unused = Field<8, 8>;
+    using batch = Field<16, 16>;
+    using packet = Field<32, 16>;
 };
 
 struct Ipv4 {

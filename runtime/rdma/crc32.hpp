@@ -1,4 +1,4 @@
-/// CRC-32 of IEEE 802.3, section 3.2.9 (reflected polynomial edb88320): the sum under the ICRC.
+/// CRC-32 of IEEE 802.3, section 3.2.9: the sum under the ICRC.
 ///
 /// A state is the register without the final inversion: it starts as all ones, and the CRC is its complement. Two
 /// ways to the same state: tables for 16 bytes at once, which run anywhere, and carry-less multiplication, some five
@@ -11,14 +11,21 @@
 #include <cstring>
 #include <span>
 
+#include "protocol/protocol.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace polysome::rdma {
 
-inline constexpr uint32_t CRC_POLYNOMIAL = 0xedb88320;
-inline constexpr uint32_t CRC_START = 0xffffffff;
+/// Reflected: its lowest power is the highest bit.
+inline constexpr uint32_t CRC_POLYNOMIAL = [] {
+    uint32_t reflected = 0;
+    for (uint32_t i = 0; i < 32; ++i) reflected |= (protocol::crc32::polynomial >> i & 1) << (31 - i);
+    return reflected;
+}();
+inline constexpr uint32_t CRC_START = protocol::crc32::start;
 
 /// The state after `bits` more zero bits.
 constexpr uint32_t crc_shifted(uint32_t state, uint32_t bits) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "nf/bits.hpp"
+#include "protocol/protocol.hpp"
 
 namespace polysome::rdma {
 
@@ -21,14 +22,14 @@ enum class Opcode : uint8_t {
     write_middle = 0x07,
     write_last = 0x08,
     write_last_immediate = 0x09,
-    write_only = 0x0a,
+    write_only = protocol::opcodes::write,
     write_only_immediate = 0x0b,
-    read_request = 0x0c,
+    read_request = protocol::opcodes::read,
     read_response_first = 0x0d,
     read_response_middle = 0x0e,
     read_response_last = 0x0f,
-    read_response_only = 0x10,
-    acknowledge = 0x11,
+    read_response_only = protocol::opcodes::response,
+    acknowledge = protocol::opcodes::acknowledge,
     atomic_acknowledge = 0x12,
     compare_swap = 0x13,
     fetch_add = 0x14,
@@ -58,7 +59,8 @@ constexpr bool has_reth(Opcode opcode) {
 /// The middle of a READ's responses is the only response without one.
 constexpr bool has_aeth(Opcode opcode) { return is_response(opcode) && opcode != Opcode::read_response_middle; }
 
-inline constexpr size_t BTH_SIZE = 12, RETH_SIZE = 16, AETH_SIZE = 4;
+inline constexpr size_t BTH_SIZE = protocol::Bth::size, RETH_SIZE = protocol::Reth::size;
+inline constexpr size_t AETH_SIZE = protocol::Aeth::size;
 
 /// The bytes between the BTH and the payload. Immediate data, an invalidated key, atomic operands and
 /// results are known by their size only. 0 for what is not reliable connected.
@@ -82,8 +84,9 @@ constexpr size_t extension_size(Opcode opcode) {
     }
 }
 
-inline constexpr uint32_t PSN_MASK = 0xffffff;    ///< of packet sequence, message sequence and queue pair numbers
-inline constexpr uint16_t DEFAULT_PKEY = 0xffff;  ///< the default partition, full member
+/// Of packet sequence, message sequence and queue pair numbers.
+inline constexpr uint32_t PSN_MASK = protocol::Bth::psn::mask;
+inline constexpr uint16_t DEFAULT_PKEY = protocol::roce::partition;  ///< the default one, full member
 
 /// Base transport header (section 9.2).
 struct Bth {
@@ -140,42 +143,56 @@ inline constexpr uint8_t ACK_SYNDROME = syndrome(Answer::ack, 0x1f);
 constexpr uint8_t nak_syndrome(Nak code) { return syndrome(Answer::nak, static_cast<uint8_t>(code)); }
 
 inline Bth read_bth(const uint8_t* p) {
-    const uint32_t to = load<uint32_t>(p + 4), sequence = load<uint32_t>(p + 8);
-    return {.opcode = static_cast<Opcode>(p[0]),
-            .solicited = (p[1] & 0x80) != 0,
-            .migrated = (p[1] & 0x40) != 0,
-            .pad = static_cast<uint8_t>(p[1] >> 4 & 3),
-            .version = static_cast<uint8_t>(p[1] & 15),
-            .pkey = load<uint16_t>(p + 2),
-            .fecn = (to >> 31) != 0,
-            .becn = (to >> 30 & 1) != 0,
-            .qpn = to & PSN_MASK,
-            .ack_request = (sequence >> 31) != 0,
-            .psn = sequence & PSN_MASK};
+    using At = protocol::Bth;
+    const uint8_t flags = At::flags::read(p), congestion = At::reserved::read(p);
+    return {.opcode = static_cast<Opcode>(At::opcode::read(p)),
+            .solicited = (flags & 0x80) != 0,
+            .migrated = (flags & protocol::roce::flags) != 0,
+            .pad = static_cast<uint8_t>(flags >> 4 & 3),
+            .version = static_cast<uint8_t>(flags & 15),
+            .pkey = At::partition::read(p),
+            .fecn = (congestion & 0x80) != 0,
+            .becn = (congestion & 0x40) != 0,
+            .qpn = At::queue_pair::read(p),
+            .ack_request = (At::ack_request::read(p) & protocol::roce::ack_request) != 0,
+            .psn = At::psn::read(p)};
 }
 
 inline void write_bth(uint8_t* p, const Bth& bth) {
-    p[0] = static_cast<uint8_t>(bth.opcode);
-    p[1] = static_cast<uint8_t>(bth.solicited << 7 | bth.migrated << 6 | (bth.pad & 3) << 4 | (bth.version & 15));
-    store(p + 2, bth.pkey);
-    store(p + 4, uint32_t{bth.fecn} << 31 | uint32_t{bth.becn} << 30 | (bth.qpn & PSN_MASK));
-    store(p + 8, uint32_t{bth.ack_request} << 31 | (bth.psn & PSN_MASK));
+    using At = protocol::Bth;
+    const uint8_t migrated = bth.migrated ? protocol::roce::flags : uint8_t{0};
+    At::opcode::write(p, static_cast<uint8_t>(bth.opcode));
+    At::flags::write(p, static_cast<uint8_t>(bth.solicited << 7 | migrated | (bth.pad & 3) << 4 | (bth.version & 15)));
+    At::partition::write(p, bth.pkey);
+    At::reserved::write(p, static_cast<uint8_t>(bth.fecn << 7 | bth.becn << 6));
+    At::queue_pair::write(p, bth.qpn);
+    At::ack_request::write(p, bth.ack_request ? protocol::roce::ack_request : uint8_t{0});
+    At::psn::write(p, bth.psn);
 }
 
 inline Reth read_reth(const uint8_t* p) {
-    return {.address = load<uint64_t>(p), .rkey = load<uint32_t>(p + 8), .length = load<uint32_t>(p + 12)};
+    using At = protocol::Reth;
+    return {.address = uint64_t{At::address_high::read(p)} << 32 | At::address::read(p),
+            .rkey = At::key::read(p),
+            .length = uint32_t{At::length_high::read(p)} << 16 | At::length::read(p)};
 }
 
 inline void write_reth(uint8_t* p, const Reth& reth) {
-    store(p, reth.address);
-    store(p + 8, reth.rkey);
-    store(p + 12, reth.length);
+    using At = protocol::Reth;
+    At::address_high::write(p, static_cast<uint32_t>(reth.address >> 32));
+    At::address::write(p, static_cast<uint32_t>(reth.address));
+    At::key::write(p, reth.rkey);
+    At::length_high::write(p, static_cast<uint16_t>(reth.length >> 16));
+    At::length::write(p, static_cast<uint16_t>(reth.length));
 }
 
-inline Aeth read_aeth(const uint8_t* p) { return {.syndrome = p[0], .msn = load<uint32_t>(p) & PSN_MASK}; }
+inline Aeth read_aeth(const uint8_t* p) {
+    return {.syndrome = protocol::Aeth::syndrome::read(p), .msn = protocol::Aeth::msn::read(p)};
+}
 
 inline void write_aeth(uint8_t* p, const Aeth& aeth) {
-    store(p, uint32_t{aeth.syndrome} << 24 | (aeth.msn & PSN_MASK));
+    protocol::Aeth::syndrome::write(p, aeth.syndrome);
+    protocol::Aeth::msn::write(p, aeth.msn);
 }
 
 }  // namespace polysome::rdma

@@ -10,13 +10,14 @@
 #include <cstring>
 #include <span>
 
+#include "protocol/protocol.hpp"
 #include "rdma/crc32.hpp"
 
 namespace polysome::rdma {
 
-inline constexpr size_t ICRC_SIZE = 4;
+inline constexpr size_t ICRC_SIZE = protocol::requests::icrc;
 /// IPv4 without options, UDP and BTH: the least of a datagram before its ICRC.
-inline constexpr size_t ICRC_COVERS_AT_LEAST = 20 + 8 + 12;
+inline constexpr size_t ICRC_COVERS_AT_LEAST = protocol::Ipv4::size + protocol::Udp::size + protocol::Bth::size;
 
 /// The state after the 64 ones.
 inline constexpr uint32_t ICRC_START = [] {
@@ -29,7 +30,10 @@ inline constexpr uint32_t ICRC_START = [] {
 inline uint32_t icrc(std::span<const uint8_t> covered) {
     std::array<uint8_t, ICRC_COVERS_AT_LEAST> headers;
     std::memcpy(headers.data(), covered.data(), headers.size());
-    constexpr size_t service = 1, hops = 8, header_checksum = 10, udp_checksum = 26, congestion = 32;
+    using protocol::Bth, protocol::Ipv4, protocol::Udp;
+    constexpr size_t service = Ipv4::tos::at, hops = Ipv4::ttl::at, header_checksum = Ipv4::checksum::at;
+    constexpr size_t udp_checksum = Ipv4::size + Udp::checksum::at;
+    constexpr size_t congestion = Ipv4::size + Udp::size + Bth::reserved::at;
     for (const size_t at : {service, hops, header_checksum, header_checksum + 1, udp_checksum, udp_checksum + 1}) {
         headers[at] = 0xff;
     }

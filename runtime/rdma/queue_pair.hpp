@@ -25,11 +25,11 @@ enum class State : uint8_t {
 /// What the PSN of a request says of it.
 enum class Arrival : uint8_t { expected, duplicate, future };
 
-/// Half of the numbers, 2^23, are behind the expected one: duplicates (section 9.7.2).
+/// Half of the numbers are behind the expected one: duplicates (section 9.7.2).
 constexpr Arrival arrival(uint32_t psn, uint32_t expected) {
     const uint32_t ahead = (psn - expected) & PSN_MASK;
     if (ahead == 0) return Arrival::expected;
-    return ahead < 0x800000 ? Arrival::future : Arrival::duplicate;
+    return ahead <= PSN_MASK / 2 ? Arrival::future : Arrival::duplicate;
 }
 
 /// How many responses, and so PSNs, a READ of `length` bytes takes: one if it reads nothing.

@@ -132,7 +132,9 @@ class Responder {
 
   private:
     void claim(uint32_t qpn, uint32_t index) {
-        if (qpn < 2 || qpn >= PSN_MASK) throw std::invalid_argument("a queue pair number is 2 to 16777214");
+        if (qpn < 2 || qpn >= PSN_MASK) {
+            throw std::invalid_argument("a queue pair number is 2 to " + std::to_string(PSN_MASK - 1));
+        }
         if (!by_qpn_.emplace(qpn, index).second) throw std::invalid_argument("a queue pair number is in use");
     }
 

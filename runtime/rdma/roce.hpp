@@ -1,4 +1,4 @@
-/// RoCEv2 frames (IBTA volume 1, annex A17): Ethernet, IPv4 without options, UDP to port 4791, BTH, RETH or AETH,
+/// RoCEv2 frames (IBTA volume 1, annex A17): Ethernet, IPv4 without options, UDP, BTH, RETH or AETH,
 /// payload, pad, ICRC. Requests and responses, for either side.
 #pragma once
 
@@ -13,8 +13,9 @@ namespace polysome::rdma {
 
 using Mac = std::array<uint8_t, 6>;
 
-inline constexpr uint16_t ROCE_PORT = 4791;
-inline constexpr size_t ETHERNET_SIZE = 14, IPV4_SIZE = 20, UDP_SIZE = 8;
+inline constexpr uint16_t ROCE_PORT = protocol::roce::port;
+inline constexpr size_t ETHERNET_SIZE = protocol::Ethernet::size, IPV4_SIZE = protocol::Ipv4::size;
+inline constexpr size_t UDP_SIZE = protocol::Udp::size;
 inline constexpr size_t BTH_AT = ETHERNET_SIZE + IPV4_SIZE + UDP_SIZE;
 inline constexpr size_t EXTENSION_AT = BTH_AT + BTH_SIZE;
 
@@ -22,7 +23,7 @@ inline constexpr size_t EXTENSION_AT = BTH_AT + BTH_SIZE;
 struct Frame {
     Mac destination{}, source{};
     uint32_t destination_ip = 0, source_ip = 0;
-    uint16_t source_port = 0xc000;  ///< chosen by the sender, for the hashes of the paths between
+    uint16_t source_port = protocol::roce::source_port;  ///< chosen by the sender, for the hashes of the paths between
     Bth bth;
     Reth reth;
     Aeth aeth;
@@ -99,8 +100,8 @@ inline void write_ipv4_udp(uint8_t* out, const Frame& frame, size_t total) {
     std::memset(ip, 0, IPV4_SIZE + UDP_SIZE);
     ip[0] = 0x45;
     store(ip + 2, static_cast<uint16_t>(total));
-    store(ip + 6, uint16_t{0x4000});  // "don't fragment": the identification may stay 0 (RFC 6864)
-    ip[8] = 64;
+    store(ip + 6, uint16_t{protocol::roce::fragment});  // "don't fragment": the identification may stay 0 (RFC 6864)
+    ip[8] = protocol::roce::ttl;
     ip[9] = 17;
     store(ip + 12, frame.source_ip);
     store(ip + 16, frame.destination_ip);
@@ -134,7 +135,8 @@ inline size_t build(const Frame& frame, std::span<uint8_t> out) {
     return size;
 }
 
-/// The ICRC of a RoCE frame, Ethernet without FCS, that a switch's MAC puts behind it; zeros if it is too short for one.
+/// The ICRC of a RoCE frame, Ethernet without FCS, that a switch's MAC puts behind it; zeros if it is too short for
+/// one.
 inline void icrc_of(std::span<const uint8_t> frame, uint8_t* to) {
     uint32_t sum = 0;
     if (frame.size() >= ETHERNET_SIZE + ICRC_COVERS_AT_LEAST) sum = icrc(frame.subspan(ETHERNET_SIZE));

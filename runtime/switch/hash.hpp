@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "protocol/protocol.hpp"
 #include "switch/bits.hpp"
 
 namespace polysome::p4 {
@@ -46,8 +47,8 @@ class Crc {
 };
 
 using Crc8 = Crc<8, 0x07, 0, 0>;
-using Crc16 = Crc<16, 0x8005, 0, 0>;                          // CRC-16/ARC
-using Crc32 = Crc<32, 0x04c11db7, 0xffffffffu, 0xffffffffu>;  // IEEE 802.3
+using Crc16 = Crc<16, 0x8005, 0, 0>;  // CRC-16/ARC
+using Crc32 = Crc<32, protocol::crc32::polynomial, protocol::crc32::start, protocol::crc32::final>;
 
 /// Fields one after the other, as bytes; the first bits of a list that is no whole bytes are zeros.
 template <unsigned TotalBits>

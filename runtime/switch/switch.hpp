@@ -350,13 +350,14 @@ class Switch final : public RevocableDriver {
         return nullptr;
     }
 
-    /// RoCEv2 (UDP to port 4791 over IPv4 without options or fragments, with a base transport header) that claims four
+    /// RoCEv2 (UDP to its port over IPv4 without options or fragments, with a base transport header) that claims four
     /// bytes more than it has. Servers' own, which is only forwarded, has its ICRC.
     static bool lacks_icrc(const std::uint8_t* frame, std::uint32_t size) {
-        constexpr std::uint32_t ip = 14, udp = ip + 20, least = udp + 8 + 12;
+        constexpr std::uint32_t ip = protocol::Ethernet::size, udp = ip + protocol::Ipv4::size;
+        constexpr std::uint32_t least = udp + protocol::Udp::size + protocol::Bth::size;
         return size >= least && load<2>(frame + 12) == 0x0800 && frame[ip] == 0x45 && frame[ip + 9] == 17 &&
-               (load<2>(frame + ip + 6) & 0x3fff) == 0 && load<2>(frame + udp + 2) == 4791 &&
-               ip + load<2>(frame + ip + 2) == size + 4u;
+               (load<2>(frame + ip + 6) & 0x3fff) == 0 && load<2>(frame + udp + 2) == protocol::roce::port &&
+               ip + load<2>(frame + ip + 2) == size + protocol::requests::icrc;
     }
 
     struct Target {

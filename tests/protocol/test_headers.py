@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -120,12 +121,13 @@ def test_layouts_that_nobody_reads_at_once_are_refused(widths: tuple[int, ...], 
 # ---------------------------------------------------------------- the P4 program
 
 # What each header is in the program: several there, or one of another name.
-IN_P4 = {"ethernet": ("split_ethernet", "roce_ethernet"), "ipv4": ("roce_ipv4",), "udp": ("roce_udp",)}
+IN_P4 = {"ethernet": ("split_ethernet_h", "roce_ethernet_h"), "ipv4": ("roce_ipv4_h",), "udp": ("roce_udp_h",)}
+IN_P4 |= {"port_metadata": ("port_metadata_t",)}
 
 
 def declared(p4: str, name: str) -> list[tuple[str, int]]:
     """Fields and widths of a header, or struct, of the text."""
-    body = p4.partition(f"header {name}_h {{")[2].partition("}")[0]
+    body = re.split(rf"(?:header|struct) {name} {{", p4)[1].partition("}")[0]
     lines = [line.partition(";")[0].split() for line in body.splitlines() if ";" in line]
     return [(field, int(width.removeprefix("bit<").removesuffix(">"))) for width, field in lines]
 
@@ -135,9 +137,9 @@ def test_the_p4_declares_them_so(name: str) -> None:
     p4 = p4_text(default_design(program("load_balancer")))
     wanted = [(field.name, field.bits) for field in HEADERS[name].fields]
     if name == "tag":
-        assert [field for part in ("tag", "cell", "tag_end") for field in declared(p4, part)] == wanted
+        assert [field for part in ("tag_h", "cell_h", "tag_end_h") for field in declared(p4, part)] == wanted
         return
-    for one in IN_P4.get(name, (name,)):
+    for one in IN_P4.get(name, (f"{name}_h",)):
         assert declared(p4, one) == wanted
 
 
@@ -173,5 +175,5 @@ def test_a_change_of_the_data_is_a_change_everywhere(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.split() == ["22", "20", str(22 << 8 | 23)]
     assert "ETHER_TYPE_SPLIT = 0x88b6;" in done.stdout and "88b5" not in done.stdout.lower()
-    assert declared(done.stdout, "tag_end") == [("length", 16), ("queue_pair", 16), ("port", 16)]
+    assert declared(done.stdout, "tag_end_h") == [("length", 16), ("queue_pair", 16), ("port", 16)]
     assert "select(pkt.lookahead<bit<32>>()[15:0])" in done.stdout  # the queue pair, behind the length

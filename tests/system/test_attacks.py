@@ -23,7 +23,7 @@ from tests.system.outcome import (
 from polysome.backends.system.abi import AT_NF, AT_SERVER
 from polysome.backends.system.design import NF_MAC
 from polysome.engines import ENGINES
-from polysome.plan.frames import MOST_SUFFIX
+from polysome_protocol import MOST_SUFFIX
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),

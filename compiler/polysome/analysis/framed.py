@@ -11,8 +11,9 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.reads import PacketRead
 from polysome.ir.walk import walk
+from polysome_protocol import VERDICTS
 
-MOST_PORTS = 15  # a tag says a set of ports as 15 bits beside the one that says it is a set
+MOST_PORTS = VERDICTS.ports
 MOST_INSTANCES = 64  # a mask of headers in one word
 
 

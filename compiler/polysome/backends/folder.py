@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from polysome.analysis.framed import MOST_PORTS
 from polysome.backends.dpdk.emit import emit as emit_dpdk
 from polysome.backends.fastclick.emit import emit as emit_fastclick
@@ -12,6 +10,7 @@ from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.templates import fill
 from polysome.ir import program as ir
 from polysome.resources import folder
+from polysome_protocol import text_hash
 
 PARTS = ("nf", "host", "control", "protocol")  # folders of runtime/ that generated code includes
 HOSTS = ("library.cpp", "pcap_host.cpp", "af_packet_host.cpp")
@@ -39,7 +38,7 @@ def contents(program: ir.Program, config: bytes, profile: bytes | None = None, r
     texts |= {name: fill(f"program/{name}", values) for name in HOSTS}
     behind = section = {"behind": "", "rows": ""}
     if len(program.ports) <= MOST_PORTS:
-        texts |= {name: fill(f"program/{name}", values | {"program": header_hash(header)}) for name in BEHIND_A_SWITCH}
+        texts |= {name: fill(f"program/{name}", values | {"program": text_hash(header)}) for name in BEHIND_A_SWITCH}
         behind = {"behind": fill("program/fields.cmake", values)}
         section = {"behind": fill("program/fields.md", values), "rows": _ROWS}
     lines = fill("program/profile.cmake", values) if profile is not None else ""
@@ -53,11 +52,6 @@ def contents(program: ir.Program, config: bytes, profile: bytes | None = None, r
     if runtime == OWN:
         files |= _runtime()
     return dict(sorted(files.items()))
-
-
-def header_hash(header: str) -> str:
-    """What a host behind a switch says its program is: the SHA-256 of the NF's generated header, hexadecimal."""
-    return hashlib.sha256(header.encode()).hexdigest()
 
 
 def _readme(program: ir.Program) -> dict[str, str]:

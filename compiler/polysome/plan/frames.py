@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from polysome.analysis.layout import WIRE
-from polysome_protocol import AETH, BTH, ETHERNET, HEADERS, IPV4, RETH, TAG, UDP
+from polysome_protocol import AETH, BTH, ETHERNET, HEADERS, IPV4, REQUESTS, RETH, TAG, UDP
 
-ICRC = 4
+ICRC = REQUESTS.icrc
 CELL_HEADER = TAG["seq"].size
-MOST_PAD = 7
-MOST_SUFFIX = 3 + ICRC  # behind a parked packet that leaves: the odd bytes of its trailer, and the response's ICRC
-ACK_EVERY = 32  # of a queue pair's requests, one asks for an acknowledgement (rule 4); a power of two
+MOST_PAD = REQUESTS.most_pad
+ACK_EVERY = REQUESTS.ack_every
 GAP = 24  # of the wire beside each frame: check sequence 4, preamble 8, gap 12
 BRIDGE = HEADERS["bridge"].size  # before each copy to egress
 

@@ -12,6 +12,7 @@ from polysome.plan.model import Frames, Link, Mix, Parking, Traffic
 from polysome.plan.numbers import Number, ceil_div, rate
 from polysome.plan.site import RdmaServer, Site
 from polysome.syntax.diagnostics import listed
+from polysome_protocol import MOST_SUFFIX
 
 USUAL_MEAN = 1000  # bytes, where the spec has no `traffic { mean … }`
 REQUESTS = 2  # for a packet that is parked: WRITE and READ
@@ -110,7 +111,7 @@ def traffic_links(
 def _longer(found: Sequence[Frames], mixed: Mix) -> tuple[int, str]:
     """Bytes by which packets may be longer on their way out, and why."""
     grows = max((f.grows for f in found if f.number is None and f.usual), default=0) if mixed.whole.value else 0
-    suffix = frames.MOST_SUFFIX if mixed.split.value else 0
+    suffix = MOST_SUFFIX if mixed.split.value else 0
     if grows > suffix:
         return grows, "of headers that are pushed"
     return suffix, "that may follow"

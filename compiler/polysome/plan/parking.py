@@ -15,9 +15,10 @@ from polysome.plan.limits import Limits
 from polysome.plan.model import Frames, Options, Parking, Region, Traffic, Window
 from polysome.plan.numbers import Number, ceil_div, power_of_two, rate
 from polysome.plan.site import Machine, Site
+from polysome_protocol import CLOCK, MOST_SUFFIX
 
 SECOND = 10**9
-TICK = 65536  # ns; the clock in registers is the upper 32 of the 48 bits of a time stamp in ns
+TICK = CLOCK.tick  # ns
 SLOT_MARGIN = 2  # slots for twice the packets that are being read: edits do not come in the order of seq
 BUCKETS_EACH = 16  # buckets of a queue pair: so finely its load can be moved
 MOST_BUCKETS = 2**16
@@ -112,10 +113,10 @@ def _threshold(split: Sequence[Frames]) -> Number:
 def _longest(site: Site, cell: Number) -> Number:
     """Neighbours on traffic ports need not take more than the largest frame, and bytes follow what was parked."""
     return Number(
-        min(site.largest_frame - frames.MOST_SUFFIX, cell.value - frames.CELL_HEADER - frames.MOST_PAD),
+        min(site.largest_frame - MOST_SUFFIX, cell.value - frames.CELL_HEADER - frames.MOST_PAD),
         "B",
         f"the smaller of the largest frame less what may follow on the way out, {site.largest_frame} - "
-        f"{frames.MOST_SUFFIX} B, and what a cell has room for, {cell.value} - {frames.CELL_HEADER} - "
+        f"{MOST_SUFFIX} B, and what a cell has room for, {cell.value} - {frames.CELL_HEADER} - "
         f"{frames.MOST_PAD} B",
         (site.name,),
     )

@@ -23,6 +23,7 @@ from polysome.plan.parking import bucket_count, park, window
 from polysome.plan.queues import queues
 from polysome.plan.site import Site, default_site
 from polysome.syntax.diagnostics import Report, listed
+from polysome_protocol import MOST_SUFFIX
 
 MBPS = 10**6
 
@@ -128,8 +129,8 @@ def _out_frame(site: Site, grows: int, parking: Parking | None) -> Number:
     words += f", + {grows} B of headers that are pushed" if grows > 0 else ""
     if parking is not None:
         longest = parking.longest.value
-        words += f"; what is parked has {longest} B at most, and up to {frames.MOST_SUFFIX} B follow it"
-        return Number(max(largest + max(0, grows), longest + frames.MOST_SUFFIX), "B", words, (site.name,))
+        words += f"; what is parked has {longest} B at most, and up to {MOST_SUFFIX} B follow it"
+        return Number(max(largest + max(0, grows), longest + MOST_SUFFIX), "B", words, (site.name,))
     return Number(largest + max(0, grows), "B", words, (site.name,))
 
 
@@ -192,11 +193,11 @@ def _parking_notes(site: Site, load: Traffic, parking: Parking) -> Iterator[str]
     if len(site.rdma_servers) == 1:
         yield "there is one RDMA server: while it is down, packets go whole, as far as the NF link carries them"
     longest = parking.longest.value
-    if longest + frames.MOST_SUFFIX < site.largest_frame:
+    if longest + MOST_SUFFIX < site.largest_frame:
         yield f"packets over {longest} B go whole: {binary(parking.cell.value)} is the largest cell"
     elif longest < site.largest_frame:
         yield (
-            f"packets over {longest} B go whole, so that with the up to {frames.MOST_SUFFIX} B that follow none leaves "
+            f"packets over {longest} B go whole, so that with the up to {MOST_SUFFIX} B that follow none leaves "
             f"longer than {site.largest_frame} B; where ports and neighbours take more, `mtu` of `[switch]` says so"
         )
     if load.mean.value <= parking.threshold.value:

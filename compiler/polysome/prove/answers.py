@@ -28,11 +28,9 @@ from polysome.prove.wire import (
     TYPE,
     UDP_LENGTH,
 )
-from polysome_protocol import FRAMES
+from polysome_protocol import FRAMES, OPCODES, VERDICTS
 
 EDITS = Frame("edits")
-CONTROLLERS = 1  # the first two bits of verdicts that only the controller gives
-READ = 0x0C  # an opcode
 
 
 @dataclass(frozen=True)
@@ -172,7 +170,7 @@ def _read(
         before = len(found) + len(again)
         for out in seen.egress.passes(*bridged(passed, window, case.chip)):
             conditions = (*known, *passed.conditions, *out.conditions)
-            if not out.lost and known_byte(out.leaves, OPCODE) == READ:
+            if not out.lost and known_byte(out.leaves, OPCODE) == OPCODES.read:
                 found.append(Answer(passed, out, conditions, passed.store.accesses))
             elif not out.lost and passed.port == case.addresses.recirculation:
                 again.append((replace(passed, conditions=conditions), out.leaves))
@@ -190,7 +188,9 @@ def nf_frame(kind: int, to_the_controller: bool = False) -> tuple[Term, ...]:
 
     `to_the_controller`: with a verdict that is none of the NF's (PROTOCOL.md, rule 14)."""
     high, low = divmod(FRAMES.ether_type, 256)
-    others = smt.Extract(7, 6, EDITS.byte(PORT)) == CONTROLLERS
+    verdict = smt.Concat(EDITS.byte(PORT), EDITS.byte(PORT + 1))
+    low = verdict.size() - VERDICTS.proof_bits
+    others = smt.Extract(verdict.size() - 1, low, verdict) == VERDICTS.proof >> low
     return (
         others if to_the_controller else smt.Not(others),
         EDITS.byte(TYPE) == high,

@@ -16,9 +16,10 @@ from polysome.plan.way import Way
 from polysome.prove.p4.tables import Entries
 from polysome.prove.window import Frame, Term, Window
 from polysome.prove.wire import LINK
+from polysome_protocol import PORT_METADATA, Role
 
-# Roles of ports (runtime/PROTOCOL.md).
-PLAIN, TRAFFIC, NF, SERVER, RECIRCULATION, GENERATOR, CONTROLLER = range(7)
+PLAIN, TRAFFIC, NF, SERVER = Role.plain, Role.traffic, Role.nf, Role.server
+RECIRCULATION, GENERATOR, CONTROLLER = Role.recirculation, Role.generator, Role.controller
 FROM_MAC = {PLAIN, TRAFFIC, NF, SERVER, CONTROLLER}
 
 
@@ -83,5 +84,5 @@ class Case:
 def port_metadata(program: pr.Program, role: int, index: Term | int = 0) -> Term:
     """What the controller has the chip put before a frame that comes in by a port: role, number of the spec's port."""
     number = smt.BitVecVal(index, 8) if isinstance(index, int) else index
-    rest = ARCHITECTURES[program.arch].port_metadata - 16
-    return smt.Concat(smt.BitVecVal(role, 8), number, smt.BitVecVal(0, rest))
+    rest = ARCHITECTURES[program.arch].port_metadata - PORT_METADATA["index"].end
+    return smt.Concat(smt.BitVecVal(role, PORT_METADATA["role"].bits), number, smt.BitVecVal(0, rest))

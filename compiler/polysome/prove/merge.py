@@ -14,7 +14,6 @@ from itertools import product
 from polysome import smt
 from polysome.analysis.layout import ClassLayout
 from polysome.p4.limits import ChipLimits
-from polysome.plan.frames import MOST_PAD
 from polysome.prove.answers import EDITS, Waiting, edited, reads
 from polysome.prove.literals import contradict, literals
 from polysome.prove.ones import again
@@ -31,9 +30,8 @@ from polysome.prove.traffic import Parked, Traffic
 from polysome.prove.verdicts import by_verdict
 from polysome.prove.window import LENGTH, Term
 from polysome.prove.wire import SEQ, SEQ_SIZE
+from polysome_protocol import MOST_SUFFIX, REQUESTS
 
-ICRC = 4
-MOST_BEHIND = 3 + ICRC  # behind what the network header claims: of a trailer, and the ICRC
 HELD = smt.ZeroExt(PLACE - LENGTH, smt.BitVec("held.length", LENGTH))
 SLOT_OF = smt.Concat(*(EDITS.byte(SEQ + k) for k in range(SEQ_SIZE)))
 
@@ -87,7 +85,7 @@ class _Sizes:
     def wanted(self, parsed: Parsed) -> tuple[Term, ...]:
         if parsed.claimed is None:
             return (smt.BoolVal(False),)
-        return smt.UGE(HELD, parsed.claimed + ICRC), smt.ULE(HELD, parsed.claimed + MOST_BEHIND)
+        return smt.UGE(HELD, parsed.claimed + REQUESTS.icrc), smt.ULE(HELD, parsed.claimed + MOST_SUFFIX)
 
     def proves(self, back: Merged, parsed: Parsed) -> bool:
         """False: not without what else is known of the packet."""
@@ -123,8 +121,8 @@ Turn = tuple[Waiting, Pad, int | None]
 def _odd(pad: Pad) -> list[int]:
     """How many bytes of its trailer a packet behind such a pad may bring, the least and the most: a READ counts on the
     pad that a frame without a trailer has, and that of the WRITE is so much shorter."""
-    most = min(MOST_BEHIND - ICRC, MOST_PAD - len(pad))
-    return sorted({max(0, MOST_PAD - 3 - len(pad)), most})
+    most = min(MOST_SUFFIX - REQUESTS.icrc, REQUESTS.most_pad - len(pad))
+    return sorted({max(0, REQUESTS.most_pad - 3 - len(pad)), most})
 
 
 class _Merge:
@@ -161,7 +159,7 @@ class _Merge:
         """The conditions of responses that hold the packet, and so many bytes of its trailer."""
         for conditions, (parsed, _) in product(there, self.parsed):
             if parsed.claimed is not None:
-                yield (*conditions, *parsed.conditions, parsed.claimed + (ICRC + odd) == HELD)
+                yield (*conditions, *parsed.conditions, parsed.claimed + (REQUESTS.icrc + odd) == HELD)
 
     def _witness(self) -> bytes | None:
         model = self.facts.against(())

@@ -30,8 +30,8 @@ from polysome.prove.wire import (
     TOTAL_LENGTH,
     UDP_LENGTH,
 )
+from polysome_protocol import OPCODES
 
-WRITE = 0x0A
 MOST_BEFORE = 8  # bytes of a cell that no packet may have: PROTOCOL.md, rule 1
 LONGEST = 10_000  # bytes that a MAC takes
 ENOUGH = 1024  # bytes of an edits frame that has all edits
@@ -139,7 +139,7 @@ def writes(seen: Traffic, of: Shape) -> Iterator[Written | Unwritten]:
     length = seen.case.frame.length + smt.BitVecVal(seen.case.chip.length_extra, LENGTH)
     known = set()
     for out in seen.egress.passes(of.window, {("eg_intr_md", "pkt_length"): length}):
-        if out.lost or known_byte(out.leaves, OPCODE) != WRITE:
+        if out.lost or known_byte(out.leaves, OPCODE) != OPCODES.write:
             yield Unwritten(out)
         else:
             written = Written(out, out.leaves.trimmed)

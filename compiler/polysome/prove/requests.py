@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from polysome import smt
 from polysome.p4.types import Bits
-from polysome.plan.frames import ACK_EVERY
 from polysome.prove.answers import EDITS, Answer, reads
 from polysome.prove.ones import added, in_bits
 from polysome.prove.p4.expressions import Value, as_term
@@ -36,16 +35,19 @@ from polysome.prove.wire import (
     TYPE,
     at,
 )
-from polysome_protocol import BTH, IPV4, RETH, UDP
+from polysome_protocol import BTH, IPV4, REQUESTS, RETH, ROCE, UDP
 
 # Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
 # 64, to port 4791, no UDP checksum; BTH with the default partition.
 CONSTANT = {
     TYPE: bytes.fromhex("08004500"),
-    at(IPV4, "fragment"): bytes.fromhex("40004011"),
-    at(UDP, "dport"): bytes.fromhex("12b7"),
-    at(UDP, "checksum"): bytes.fromhex("0000"),
-    at(BTH, "flags"): bytes.fromhex("40ffff00"),
+    at(IPV4, "fragment"): ROCE.fragment.to_bytes(2, "big"),
+    at(IPV4, "ttl"): bytes([ROCE.ttl, 17]),
+    at(UDP, "dport"): ROCE.port.to_bytes(2, "big"),
+    at(UDP, "checksum"): bytes(2),
+    at(BTH, "flags"): bytes([ROCE.flags]),
+    at(BTH, "partition"): ROCE.partition.to_bytes(2, "big"),
+    at(BTH, "reserved"): bytes(1),
 }
 WORDS = range(LINK, LINK + IPV4.size, 2)
 CHECKSUM, ACK = at(IPV4, "checksum"), at(BTH, "ack_request")
@@ -189,7 +191,9 @@ class _Requests:
         for first, octets in CONSTANT.items():
             there = [left.byte(first + k) == octet for k, octet in enumerate(octets)]
             yield f"a request's bytes from {first} on are not {octets.hex()}", smt.And(*there)
-        asks = smt.If(left.number(PSN, 3) & (ACK_EVERY - 1) == 0, smt.BitVecVal(0x80, 8), smt.BitVecVal(0, 8))
+        asks = smt.If(
+            left.number(PSN, 3) & (REQUESTS.ack_every - 1) == 0, smt.BitVecVal(ROCE.ack_request, 8), smt.BitVecVal(0, 8)
+        )
         yield "a request asks for an acknowledgement, or does not, against its PSN", left.byte(ACK) == asks
         yield "a request is not from the switch's MAC", left.number(6, 6) == case.addresses.mac
         yield "a request is not from the switch's IP", left.number(at(IPV4, "src"), 4) == case.addresses.ip

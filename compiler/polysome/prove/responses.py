@@ -17,7 +17,7 @@ from polysome.prove.park import LONGEST
 from polysome.prove.traffic import Egress, Traffic
 from polysome.prove.window import LENGTH, Frame, Term, Window
 from polysome.prove.wire import ANSWER, LINK, OPCODE, SEQ, SEQ_SIZE, TOTAL_LENGTH, TYPE, at
-from polysome_protocol import IPV4, UDP
+from polysome_protocol import IPV4, OPCODES, ROCE, UDP
 
 RESPONSE = Frame("response")
 Pad = tuple[int, ...]  # the bytes between a cell's head and the packet
@@ -84,9 +84,14 @@ def response(case: Case, pad: Pad) -> tuple[Window, tuple[Term, ...]]:
     seq = [EDITS.byte(SEQ + k) for k in range(SEQ_SIZE)]
     headers = [RESPONSE.byte(k) for k in range(ANSWER)]
     held = Held(case.frame.name)
-    port = at(UDP, "dport")
-    fixed = {TYPE: 0x08, TYPE + 1: 0x00, at(IPV4, "version_ihl"): 0x45, at(IPV4, "protocol"): 17, OPCODE: 0x10}
-    fixed |= {port: 4791 >> 8, port + 1: 4791 & 255}
+    fixed = {
+        TYPE: 0x08,
+        TYPE + 1: 0x00,
+        at(IPV4, "version_ihl"): 0x45,
+        at(IPV4, "protocol"): 17,
+        OPCODE: OPCODES.response,
+    }
+    fixed |= dict(enumerate(ROCE.port.to_bytes(2, "big"), at(UDP, "dport")))
     fixed |= dict(enumerate(case.addresses.mac.to_bytes(6, "big")))
     fixed |= dict(enumerate(case.addresses.ip.to_bytes(4, "big"), at(IPV4, "dst")))
     known = [RESPONSE.byte(k) == value for k, value in fixed.items()]

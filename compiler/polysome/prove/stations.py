@@ -22,7 +22,7 @@ from polysome.prove.result import NOTHING, Result, Status, answered
 from polysome.prove.traffic import Traffic, unchanged
 from polysome.prove.window import Term, Window, same
 from polysome.prove.wire import ANSWER, NUMBER, SEQ_SIZE, TYPE, at
-from polysome_protocol import ETHERNET, FRAMES, IPV4, UDP
+from polysome_protocol import ETHERNET, FRAMES, IPV4, ROCE, UDP
 
 DST, SOURCE, TARGET = ETHERNET["dst"].at, at(IPV4, "src"), at(IPV4, "dst")
 INGRESS_PORT = ("ig_intr_md", "ingress_port")
@@ -215,5 +215,5 @@ def _ours(addresses: Addresses) -> Term:
         _is(at(IPV4, "version_ihl"), 0x45, 1),
         _is(at(IPV4, "protocol"), 17, 1),
         _is(TARGET, addresses.ip, 4),
-        _is(at(UDP, "dport"), 4791, 2),
+        _is(at(UDP, "dport"), ROCE.port, 2),
     )

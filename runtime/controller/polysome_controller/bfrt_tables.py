@@ -32,7 +32,7 @@ from polysome_controller.driver import (
     Traffic,
     Update,
 )
-from polysome_controller.layout import ROLE_NF, ROLE_SERVER, ROLE_TRAFFIC
+from polysome_protocol import Role
 
 ALL_PIPES = 0xFFFF
 PORTS_PER_PIPE_BITS = 7
@@ -187,7 +187,7 @@ class BfRtTables:
         key = self._key(table, (("ig_intr_md.ingress_port", port.port),))
         fields = (("role", port.role), ("index", port.index), ("unused", 0), ("unused2", 0))
         self._add_or_modify(table, [key], [self._data(table, fields)])
-        if port.role in (ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER):
+        if port.role in (Role.traffic, Role.nf, Role.server):
             self._set_front(port)
         if port.queue_bytes:
             self._traffic.set_port(port.port, port.queue_bytes, port.first_queue_bytes)

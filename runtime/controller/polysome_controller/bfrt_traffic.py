@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from polysome_controller.driver import FIRST_QUEUE, QUEUE, PortTraffic, QueueTraffic, SetBuffer, Traffic
+from polysome_controller.driver import PortTraffic, QueueTraffic, SetBuffer, Traffic
 from polysome_controller.errors import Refused
+from polysome_protocol import QUEUES
 
 POOL = "EG_APP_POOL_1"  # of these queues alone: all others are in the SDE's, EG_APP_POOL_0
 MIRROR_POOL = "IG_APP_POOL_1"
@@ -70,14 +71,14 @@ class BfRtTraffic:
         tuple_ = self._client.DataTuple
         self._modify("port.sched_cfg", self._device, {"dev_port": port}, [tuple_("max_rate_enable", bool_val=False)])
         self._modify("port.flowcontrol", self._device, {"dev_port": port}, [tuple_("mode_tx", str_val="NONE")])
-        for queue, most, priority in ((QUEUE, limit, LOW), (FIRST_QUEUE, first, HIGH)):
+        for queue, most, priority in ((QUEUES.all, limit, LOW), (QUEUES.first, first, HIGH)):
             if most:
                 self._set_queue(self._place(port, queue), most, priority)
 
     def hold(self, port: int, on: bool) -> None:
         """The queue of all frames is not served, or is again."""
         data = [self._client.DataTuple("scheduling_enable", bool_val=not on)]
-        self._modify("queue.sched_cfg", self._pipe, self._place(port, QUEUE), data)
+        self._modify("queue.sched_cfg", self._pipe, self._place(port, QUEUES.all), data)
 
     def _set_queue(self, place: dict[str, int], limit: int, priority: int) -> None:
         """Its priority counts where it gets what bandwidth is left (`max`), as there is no guaranteed rate (`min`)."""
@@ -119,7 +120,7 @@ class BfRtTraffic:
         held_up, queues, nodes = list(self._pauses(port, state)), {}, set()
         if self._get("port.sched_cfg", self._device, {"dev_port": port})["max_rate_enable"]:
             held_up.append("the port is shaped")
-        for queue in (QUEUE, FIRST_QUEUE):
+        for queue in (QUEUES.all, QUEUES.first):
             place = self._place(port, queue)
             schedule = self._get("queue.sched_cfg", self._pipe, place)
             queues[queue] = QueueTraffic(self._limit(place), _priority(schedule["max_priority"]))

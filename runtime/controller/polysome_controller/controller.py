@@ -20,7 +20,7 @@ from polysome_controller.driver import SwitchDriver
 from polysome_controller.errors import ConfigurationError, EnvironmentProblem
 from polysome_controller.events import EventWatch
 from polysome_controller.journal import Journal
-from polysome_controller.layout import ROLE_GENERATOR, SECOND, SOFT_MODELS
+from polysome_controller.layout import SECOND, SOFT_MODELS
 from polysome_controller.load import LoadMonitor
 from polysome_controller.metrics import Metrics
 from polysome_controller.nfs import NfServers
@@ -35,6 +35,7 @@ from polysome_controller.state import Store
 from polysome_controller.switch import Switch
 from polysome_controller.tasks import Step, each, forever
 from polysome_controller.trust import Trust
+from polysome_protocol import Role
 
 
 def driver_of(context: Context) -> SwitchDriver:
@@ -70,7 +71,7 @@ class Controller:
         self._service = Service(context, self._trust, operations, self._nfs, self.status)
         self._metrics = Metrics(config.metrics, self.status, journal) if config.metrics else None
         self._take_first_config()
-        if config.sweep and not any(port.role == ROLE_GENERATOR for port in config.fixed_ports):
+        if config.sweep and not any(port.role == Role.generator for port in config.fixed_ports):
             journal.warning("switch", "no port is the packet generator's: silent queue pairs are not found")
         journal.info(
             "controller", f"epoch {store.state.epoch}; {store.trouble or 'state of the run before taken over'}"

@@ -155,9 +155,6 @@ class PortReading:
     drops: tuple[tuple[str, int], ...] = ()
 
 
-QUEUE, FIRST_QUEUE = 0, 7  # of each port, as the program has them: of all frames, and of those that overtake them
-
-
 @dataclass(frozen=True)
 class QueueTraffic:
     """`limit`: bytes that it may hold, None: there is none. Of two queues, that of higher priority is always first."""

@@ -10,13 +10,10 @@ from google.protobuf import json_format
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.errors import ConfigurationError
+from polysome_protocol import BTH, MOST_SESSIONS, TAG
 
 SECOND = 1_000_000_000
 SOFT_MODELS = ("software", "linux")  # all others are driven by BfRt
-MOST_SESSIONS = 1023  # mirror sessions have 10 bits, and 0 stands for none
-ROLE_TRAFFIC, ROLE_NF, ROLE_SERVER, ROLE_RECIRCULATION, ROLE_GENERATOR, ROLE_CONTROLLER = 1, 2, 3, 4, 5, 6
-CONTROLLER_INDEX = 255  # of its port, where others have the number of a port of the spec; so an NF's verdict, too
-CONTROLLER_VERDICT = 0x4000  # no port of the spec, nor a set of them
 
 
 def read_config(path: Path) -> pb.ControllerConfig:
@@ -86,8 +83,9 @@ def _check_sizes(config: pb.ControllerConfig) -> None:
             f"{len(config.nf_servers)} NF servers of {len(config.depths)} ways, and the controller, need {sessions} "
             f"mirror sessions; the switch has {MOST_SESSIONS}: name fewer NF servers in the site file"
         )
-    if not 1 <= config.queue_pair_bits <= 16 or config.buckets < 1:
-        raise ConfigurationError("`queue_pair_bits` must be 1 to 16, `buckets` more than 0")
+    bits = TAG["queue_pair"].bits
+    if not 1 <= config.queue_pair_bits <= bits or config.buckets < 1:
+        raise ConfigurationError(f"`queue_pair_bits` must be 1 to {bits}, `buckets` more than 0")
     pairs = sum(server.queue_pairs for server in config.rdma_servers)
     most = (1 << config.queue_pair_bits) - 1
     if pairs > most:
@@ -158,9 +156,9 @@ def _bucket(number: int, server_of: tuple[int, ...]) -> Bucket:
 
 
 def number_of(generation: int, pair: int, bits: int) -> int:
-    """The switch's number (24 bits) of a queue pair, other than its last ones: generations count from 1 and begin again
-    after all that fit, so the numbers 0 and 1, which are reserved, never come up."""
-    generations = (1 << (24 - bits)) - 2
+    """The switch's number, as BTH has it, of a queue pair, other than its last ones: generations count from 1 and begin
+    again after all that fit, so the numbers 0 and 1, which are reserved, never come up."""
+    generations = (1 << (BTH["queue_pair"].bits - bits)) - 2
     return ((generation - 1) % generations + 1) << bits | pair
 
 

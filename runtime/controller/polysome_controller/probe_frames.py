@@ -6,12 +6,10 @@ import os
 from collections.abc import Iterable
 
 from polysome_controller import control_pb2 as pb
-from polysome_controller.layout import CONTROLLER_VERDICT
-from polysome_protocol import CONTENT, ETHERNET, FLAGS, FRAMES, TAG
+from polysome_protocol import CONTENT, ETHERNET, FLAGS, FRAMES, MOST_SUFFIX, TAG, VERDICTS
 
 SOURCE = 0x02_70_6F_70_00_00  # of probes; the low bits are the queue pair's index
 ROOM = FRAMES.smallest - CONTENT  # bytes of content in the smallest frame of the NF
-SUFFIX = 7  # bytes, at most, behind a packet that was parked
 
 
 def packet_of(probe: pb.Probe, pair: int) -> bytes:
@@ -32,7 +30,7 @@ def pieces(packet: bytes, wanted: Iterable[pb.Piece]) -> bytes:
 
 def edits_of(fields: bytes, probe: pb.Probe, packet: bytes, switch_mac: bytes) -> bytes:
     """The answer to a fields frame that leaves the packet as it is, and sends it to the controller."""
-    tag = TAG.pack(**{**TAG.unpack(fields, ETHERNET.size), "port": CONTROLLER_VERDICT})
+    tag = TAG.pack(**{**TAG.unpack(fields, ETHERNET.size), "port": VERDICTS.proof})
     source, ether_type = packet[6:12], FRAMES.ether_type.to_bytes(2, "big")
     return switch_mac + source + ether_type + tag + pieces(packet, probe.edits).ljust(ROOM, b"\0")
 
@@ -74,8 +72,8 @@ def wrong_packet(back: bytes, packet: bytes, free: Iterable[pb.Piece] = ()) -> s
     if differ:
         at = differ[0]
         return f"{len(differ)} wrong bytes, the first at {at}: {back[at]:02x}, not {packet[at]:02x}"
-    if len(back) > len(packet) + SUFFIX:
-        return f"{len(back) - len(packet)} B behind it, where at most {SUFFIX} B may be"
+    if len(back) > len(packet) + MOST_SUFFIX:
+        return f"{len(back) - len(packet)} B behind it, where at most {MOST_SUFFIX} B may be"
     return ""
 
 

@@ -16,19 +16,8 @@ from polysome_controller.driver import (
     SetPort,
     Update,
 )
-from polysome_controller.layout import (
-    CONTROLLER_INDEX,
-    CONTROLLER_VERDICT,
-    ROLE_CONTROLLER,
-    ROLE_GENERATOR,
-    ROLE_NF,
-    ROLE_RECIRCULATION,
-    ROLE_SERVER,
-    ROLE_TRAFFIC,
-    Bucket,
-    Layout,
-    mac_number,
-)
+from polysome_controller.layout import Bucket, Layout, mac_number
+from polysome_protocol import VERDICTS, Role
 
 
 class Tables:
@@ -73,7 +62,7 @@ class Tables:
 
     def buckets(self, changed: Iterable[tuple[int, Bucket]]) -> list[Update]:
         return [
-            program.bucket(ROLE_TRAFFIC, number, b.primary, self._port_of(b.primary), b.backup, self._port_of(b.backup))
+            program.bucket(Role.traffic, number, b.primary, self._port_of(b.primary), b.backup, self._port_of(b.backup))
             for number, b in changed
         ]
 
@@ -86,19 +75,19 @@ class Tables:
     def ports(self) -> list[SetPort]:
         config, ports = self._config, list[SetPort]()
         for index, traffic in enumerate(config.traffic):
-            ports += [SetPort(p, ROLE_TRAFFIC, index, traffic.rate, traffic.queue_bytes) for p in traffic.ports]
-        ports += [SetPort(s.port, ROLE_NF, i, s.rate, s.queue_bytes) for i, s in enumerate(config.nf_servers)]
+            ports += [SetPort(p, Role.traffic, index, traffic.rate, traffic.queue_bytes) for p in traffic.ports]
+        ports += [SetPort(s.port, Role.nf, i, s.rate, s.queue_bytes) for i, s in enumerate(config.nf_servers)]
         for i, s in enumerate(config.rdma_servers):
             first = s.first_queue_bytes
             ports.append(
-                SetPort(s.port, ROLE_SERVER, i, s.rate, s.queue_bytes, append_icrc=True, first_queue_bytes=first)
+                SetPort(s.port, Role.server, i, s.rate, s.queue_bytes, append_icrc=True, first_queue_bytes=first)
             )
         for p in config.fixed_ports:
             port = SetPort(p.port, p.role, p.index, p.rate, p.queue_bytes, p.append_icrc, p.loopback, p.loop_time)
             ports.append(port)
         if self._proves:
             own = config.bring_up
-            ports.append(SetPort(own.port, ROLE_CONTROLLER, CONTROLLER_INDEX, own.rate, own.queue_bytes))
+            ports.append(SetPort(own.port, Role.controller, VERDICTS.controller, own.rate, own.queue_bytes))
         return ports
 
     def buffer(self) -> SetBuffer:
@@ -115,18 +104,20 @@ class Tables:
             SetMirror(self._session(len(self._config.nf_servers), way), own, depth)
             for way, depth in enumerate(self._config.depths, 1)
         ]
-        updates += [program.send(verdict, own) for verdict in (CONTROLLER_VERDICT, CONTROLLER_INDEX)]
+        updates += [program.send(verdict, own) for verdict in (VERDICTS.proof, VERDICTS.controller)]
         updates.append(program.nf_station(own, mac_number(self._config.switch_mac)))
         for pair in range(len(self._layout.server_of)):
             port = self._port_of(pair)
-            updates.append(program.bucket(ROLE_CONTROLLER, pair, pair, port, pair, port))
+            updates.append(program.bucket(Role.controller, pair, pair, port, pair, port))
         return updates
 
     def probe_links(self, nf: int | None, ways: Iterable[int]) -> list[Update]:
         """Probes to an NF server; None: back to the controller, which answers them itself."""
         place = len(self._config.nf_servers) if nf is None else nf
         port = self._config.bring_up.port if nf is None else self._config.nf_servers[nf].port
-        return [program.nf_link(CONTROLLER_INDEX, way, port, self._session(place, way) if way else 0) for way in ways]
+        return [
+            program.nf_link(VERDICTS.controller, way, port, self._session(place, way) if way else 0) for way in ways
+        ]
 
     def _session(self, nf: int, way: int) -> int:
         """Of the mirror, for a way; behind those of NF servers come the controller's."""
@@ -152,7 +143,7 @@ class Tables:
     def _floods(self) -> list[Update]:
         """What comes from a station to a group of them goes to the ports of all others, servers' and plain ones; never
         to a port of another role, though a station may be there. Groups are numbered behind those of the verdicts."""
-        taken = {port.port for port in self.ports() if port.role != ROLE_SERVER}
+        taken = {port.port for port in self.ports() if port.role != Role.server}
         found = {*self._server_ports, *(station.port for station in self._config.stations)} - taken
         updates: list[Update] = []
         for group, port in enumerate(sorted(found), len(self._config.verdicts) + 1):
@@ -164,7 +155,7 @@ class Tables:
     def _generator(self) -> list[Update]:
         """By a port of its own, or on chips where it shares one with recirculation, by that one."""
         by_role = {p.role: p.port for p in self._config.fixed_ports}
-        port = by_role.get(ROLE_GENERATOR, by_role.get(ROLE_RECIRCULATION))
+        port = by_role.get(Role.generator, by_role.get(Role.recirculation))
         return [] if port is None else [SetGenerator(port, self._config.sweep, len(self._layout.server_of))]
 
     def _port_of(self, pair: int) -> int:

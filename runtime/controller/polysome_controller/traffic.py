@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polysome_controller.driver import FIRST_QUEUE, QUEUE, PortTraffic, SetBuffer, SetPort, Traffic
+from polysome_controller.driver import PortTraffic, SetBuffer, SetPort, Traffic
 from polysome_controller.errors import Refused
+from polysome_protocol import QUEUES
 
 
 def check(buffer: SetBuffer, wanted: Sequence[SetPort], found: Traffic, cell: int) -> None:
@@ -41,7 +42,7 @@ def _check_port(asked: SetPort, found: PortTraffic | None, cell: int) -> None:
         raise _other(f"{at}its rate", f"{asked.rate} bit/s", f"{found.rate} bit/s" if found.rate else "no limit")
     if found.held_up:
         raise _other(f"{at}what keeps frames waiting", "nothing but its rate", ", ".join(found.held_up))
-    limits = {QUEUE: asked.queue_bytes, FIRST_QUEUE: asked.first_queue_bytes}
+    limits = {QUEUES.all: asked.queue_bytes, QUEUES.first: asked.first_queue_bytes}
     for queue, limit in limits.items():
         if not limit:
             continue
@@ -51,10 +52,10 @@ def _check_port(asked: SetPort, found: PortTraffic | None, cell: int) -> None:
         if has is None or not limit - max(cell, 1) < has <= limit:
             raise _other(f"{at}the limit of queue {queue}", f"{limit} B", "none" if has is None else f"{has} B")
     if asked.first_queue_bytes:
-        first, other = found.queues[FIRST_QUEUE].priority, found.queues[QUEUE].priority
+        first, other = found.queues[QUEUES.first].priority, found.queues[QUEUES.all].priority
         if first <= other:
-            wanted = f"a higher one than queue {QUEUE} has, {other}"
-            raise _other(f"{at}the priority of queue {FIRST_QUEUE}", wanted, str(first))
+            wanted = f"a higher one than queue {QUEUES.all} has, {other}"
+            raise _other(f"{at}the priority of queue {QUEUES.first}", wanted, str(first))
 
 
 def _other(setting: str, wanted: str, found: str) -> Refused:

@@ -14,7 +14,7 @@
 
 namespace polysome::agent {
 
-/// Incoming RoCEv2 frames to `ip`: IPv4 and UDP to port 4791, no later fragment. Whether they are well formed is for
+/// Incoming RoCEv2 frames to `ip`: IPv4 and UDP to RoCE's port, no later fragment. Whether they are well formed is for
 /// the responder to judge and to count.
 constexpr std::array<sock_filter, 15> roce_filter(uint32_t ip) {
     constexpr uint16_t load_byte = BPF_LD | BPF_B | BPF_ABS, load_half = BPF_LD | BPF_H | BPF_ABS;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "control.pb.h"
+#include "protocol/protocol.hpp"
 #include "rdma/agent/addresses.hpp"
 
 namespace polysome::agent {
@@ -29,8 +30,8 @@ inline Settings checked(const control::AgentConfig& config) {
     const auto number = [](uint64_t value) { return ", not " + std::to_string(value); };
     demand(soft || (config.device_port() >= 1 && config.device_port() <= 255),
            "device_port is a port of the device, from 1" + number(config.device_port()));
-    // A switch's program has 16 bits for queue pairs.
-    demand(config.queue_pairs() <= 65536, "queue_pairs is 0 to 65536" + number(config.queue_pairs()));
+    constexpr uint32_t most = protocol::Tag::queue_pair::most + 1u;
+    demand(config.queue_pairs() <= most, "queue_pairs is 0 to " + std::to_string(most) + number(config.queue_pairs()));
     demand((config.region() == 0) == (config.queue_pairs() == 0),
            "region and queue_pairs go together: both are 0, for a server that lends nothing, or neither" +
                number(config.region()) + " and " + std::to_string(config.queue_pairs()));

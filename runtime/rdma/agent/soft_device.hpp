@@ -16,7 +16,7 @@
 
 namespace polysome::agent {
 
-/// Holds UDP port 4791 of an address, and takes nothing from it.
+/// Holds RoCE's UDP port of an address, and takes nothing from it.
 class PortHolder {
   public:
     /// Failure(3) if somebody else has it: two responders with one address would both answer.
@@ -29,8 +29,9 @@ class PortHolder {
         try {
             attach_filter(socket_, nothing_filter());
             if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
-            throw Failure(3, "cannot have UDP port 4791 of " + text_of(station.ip()) + " (" + station.name() +
-                                 "): " + std::strerror(errno) + "; is another agent, or a soft RDMA driver, on it?");
+            throw Failure(3, "cannot have UDP port " + std::to_string(rdma::ROCE_PORT) + " of " +
+                                 text_of(station.ip()) + " (" + station.name() + "): " + std::strerror(errno) +
+                                 "; is another agent, or a soft RDMA driver, on it?");
         } catch (...) {
             close(socket_);
             throw;

@@ -34,7 +34,8 @@ class Generator {
     void set(const Sweep& sweep, Time now) {
         const auto refuse = [](const std::string& why) { throw std::invalid_argument("the generator: " + why); };
         if (sweep.port >= p4::ports) refuse("there is no port " + std::to_string(sweep.port));
-        if (sweep.count > 1u << 16) refuse("more than 65536 queue pairs, whose number a frame has in 16 bits");
+        constexpr std::uint32_t most = protocol::Generator::packet::most + 1u;
+        if (sweep.count > most) refuse("more than " + std::to_string(most) + " queue pairs, whose number a frame has");
         if (sweep.period > longest_period) refuse("more than an hour for a sweep");
         if (sweep.period != 0 && sweep.period / least_gap < sweep.count)
             refuse("less than " + std::to_string(least_gap) + " ns for a frame");

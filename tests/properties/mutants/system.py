@@ -64,7 +64,7 @@ PARSER = of(
 INGRESS = of(
     "targets/tofino/ingress.p4.j2",
     ("1 responses of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_lie_about_the_length_get_no_byte", "md.there == 1 && md.beyond[15:2] == 0 && hdr.bridge.way != 0", "md.there == 1 && hdr.bridge.way != 0"),
-    ("3 a resynchronisation waits behind others", Kind.order, NAK, "ig_tm_md.qid = 7;", "ig_tm_md.qid = 0;"),
+    ("3 a resynchronisation waits behind others", Kind.order, NAK, "ig_tm_md.qid = {{ wire.queues.first }};", "ig_tm_md.qid = 0;"),
     ("4 silence takes nothing down", Kind.missing_check, DEAD, "} else if (md.silent == LOOKS_UNTIL_DOWN) {", "} else if (md.silent == 99) {"),
     ("5 the backup is not used", Kind.missing_update, DEAD, "                    park_on_backup();\n", "                    fall_back();\n"),
     ("5 answers to any number", Kind.missing_check, f"{ATTACKS}test_old_numbers_are_not_heard_after_a_queue_pair_came_back", "        md.kind = KIND_UNKNOWN;\n        md.event = EVENT_FOREIGN_ANSWER;\n", "        md.event = EVENT_FOREIGN_ANSWER;\n"),
@@ -126,7 +126,7 @@ SWITCH = (
 
 RDMA_MUTANTS = (
     *of("runtime/rdma/icrc.hpp", ("congestion bits are covered", Kind.checksum, f"{RDMA}[test_icrc]", "    headers[congestion] = 0xff;\n", "    static_cast<void>(congestion);\n"), ("32 ones in front", Kind.checksum, f"{RDMA}[test_icrc]", "byte < 8;", "byte < 4;")),
-    *of("runtime/rdma/queue_pair.hpp", ("half of the numbers and one", Kind.boundary, f"{RDMA}[test_sequence]", "ahead < 0x800000", "ahead <= 0x800000")),
+    *of("runtime/rdma/queue_pair.hpp", ("half of the numbers and one", Kind.boundary, f"{RDMA}[test_sequence]", "ahead <= PSN_MASK / 2", "ahead <= PSN_MASK / 2 + 1")),
     *of(
         "runtime/rdma/execution.hpp",
         ("a NAK for each request", Kind.missing_update, f"{RDMA}[test_sequence]", "if (std::exchange(qp.gap_told, true)) {", "if (qp.gap_told) {"),

@@ -14,7 +14,7 @@ from tests.switch.process.conftest import EXAMPLE, Site
 from tests.switch.process.harness import Client, address, bundle_part, certificates, pb, running
 from tests.switch.process.test_frames import B, entry, frame, tcp_packet, traffic_to_nf
 
-from polysome.backends.bundle.soft_switch import program_hash
+from polysome_protocol import text_hash
 
 
 def register(name: str, index: int, value: int, field: str = "") -> pb.Update:
@@ -39,7 +39,7 @@ def test_a_switch_describes_itself(site: Site) -> None:
     assert first.challenge == request.challenge
     assert first.boot == second.boot != 0
     assert first.model == "software"
-    assert first.program == program_hash(bundle_part(EXAMPLE)[f"switch/{EXAMPLE}.p4"].decode())
+    assert first.program == text_hash(bundle_part(EXAMPLE)[f"switch/{EXAMPLE}.p4"].decode())
 
 
 def test_entries_are_added_modified_put_removed_and_cleared(site: Site) -> None:

@@ -11,8 +11,9 @@ from tests.backends.examples import program
 from tests.native.native_build import need
 from tests.switch.process.harness import bundle_part
 
-from polysome.backends.bundle.soft_switch import emit, program_hash
+from polysome.backends.bundle.soft_switch import emit
 from polysome.backends.system.design import default_design
+from polysome_protocol import text_hash
 
 
 def test_the_files_are_those_of_the_bundle() -> None:
@@ -24,7 +25,7 @@ def test_the_files_are_those_of_the_bundle() -> None:
         "switch/soft/main.cpp",
     ]
     assert files == emit(default_design(program("forwarder")))
-    assert program_hash(files["switch/forwarder.p4"].decode()).encode() in files["switch/soft/main.cpp"]
+    assert text_hash(files["switch/forwarder.p4"].decode()).encode() in files["switch/soft/main.cpp"]
     assert b"add_executable(forwarder_switch main.cpp)" in files["switch/soft/CMakeLists.txt"]
 
 

@@ -13,13 +13,12 @@ from polysome.backends.system.design import Design
 from polysome.plan.model import Region
 from polysome.plan.numbers import ceil_div
 from polysome.plan.site import CPU_INTERFACE, SOFT, SOFT_ICRC, NfServer, RdmaServer
+from polysome_protocol import ETHERNET, MOST_SUFFIX
 
 USER = "polysome"  # whom programs become that need root only at their start
 HUGE_PAGE = 2 << 20
 NF_HUGE_PAGES = 512  # 1 GiB: what DPDK's pools of packets take, with room
 ROCE = 96  # bytes that Linux takes off an interface's MTU before it looks for a path MTU (iboe_get_mtu)
-ETHERNET = 14
-SUFFIX = 7  # bytes, at most, behind a packet that was parked (PROTOCOL.md, "What leaves")
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def _switch(design: Design) -> Machine:
     }
     links = {switch_interface(port): mtu for port, mtu in _mtus(design).items()} if soft else {}
     if probes(design):
-        own, mtu = site.cpu_interface or CPU_INTERFACE, site.largest_frame + SUFFIX - ETHERNET
+        own, mtu = site.cpu_interface or CPU_INTERFACE, site.largest_frame + MOST_SUFFIX - ETHERNET.size
         links |= {switch_interface(site.cpu_port): mtu, own: mtu} if soft else {own: mtu}
         variables |= {"CPU_PORT": str(site.cpu_port), "CPU_INTERFACE": own, "ICRC": site.icrc or SOFT_ICRC}
         variables["ICRC_PORTS"] = " ".join(str(server.port) for server in site.rdma_servers)
@@ -113,8 +112,8 @@ def switch_interface(port: int) -> str:
 def _mtus(design: Design) -> dict[int, int]:
     """The least MTU of the link at each port of the switch."""
     site = design.site
-    found = {port: design.plan.out_frame.value - ETHERNET for ports in site.traffic for port in ports}
-    found |= {server.port: design.plan.nf_link.value - ETHERNET for server in site.nf_servers}
+    found = {port: design.plan.out_frame.value - ETHERNET.size for ports in site.traffic for port in ports}
+    found |= {server.port: design.plan.nf_link.value - ETHERNET.size for server in site.nf_servers}
     found |= {server.port: _rdma_mtu(design, server) for server in site.rdma_servers}
     return dict(sorted(found.items()))
 
@@ -149,7 +148,7 @@ def _nf(design: Design, server: NfServer) -> Machine:
         variables |= {"DEVICE": str(server.device), "HUGE_PAGES": str(NF_HUGE_PAGES)}
     else:
         variables |= {"INTERFACE": str(server.device), **_told(server)}
-        variables["LINKS"] = f"{server.device}:{design.plan.nf_link.value - ETHERNET}"
+        variables["LINKS"] = f"{server.device}:{design.plan.nf_link.value - ETHERNET.size}"
     return Machine(server.name, "nf", str(server.address), dict(sorted(variables.items())))
 
 

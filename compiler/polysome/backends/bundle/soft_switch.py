@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from polysome.backends.bundle.translation import translation
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_text
 from polysome.backends.templates import fill
+from polysome_protocol import text_hash
 
 
 def emit(design: Design) -> dict[str, bytes]:
@@ -19,7 +18,7 @@ def emit(design: Design) -> dict[str, bytes]:
     """
     name = namespace(design.program)
     p4 = p4_text(design)
-    values = {"name": design.program.name, "nf": name, "hash": program_hash(p4)}
+    values = {"name": design.program.name, "nf": name, "hash": text_hash(p4)}
     texts = {
         f"switch/{name}.p4": p4,
         "switch/soft/main.cpp": fill("bundle/soft_switch.cpp", values),
@@ -27,8 +26,3 @@ def emit(design: Design) -> dict[str, bytes]:
         f"switch/soft/{name}_switch.hpp": translation(f"{name}.p4", p4, limits(design.site.switch)),
     }
     return {path: text.encode() for path, text in texts.items()}
-
-
-def program_hash(p4: str) -> str:
-    """By which a switch and its controller know that they mean the same program: SHA-256 of its text, hexadecimal."""
-    return hashlib.sha256(p4.encode()).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +13,11 @@ from polysome.backends.system.library import p4_text
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
 from polysome.plan.kinds import mirror_length
 from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC
+from polysome_protocol import Role, text_hash
 
 FALLBACK_BURST = 262_144  # bytes of whole packets that find no queue pair, at once
 DEADLINE = 1_000_000_000  # ns for an answer of a part
 MISSES = 3  # answers that a part may miss before it counts as down
-RECIRCULATION, GENERATOR = 4, 5  # roles of ports, as the program's parser knows them
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "model": site.switch.name,
         "switch": f"{site.address}:{site.control_port}",
         "program": design.program.name,
-        "program_hash": digest(p4_text(design)),
-        "nf_hash": digest(generate(design.program, carry=design.carry)),
+        "program_hash": text_hash(p4_text(design)),
+        "nf_hash": text_hash(generate(design.program, carry=design.carry)),
         "switch_mac": colons(design.addresses.mac),
         "switch_ip": dots(design.addresses.ip),
         "traffic": _traffic(design),
@@ -79,10 +78,6 @@ def tls(folder: str, name: str) -> dict[str, str]:
         "key": f"{folder}/{name}.key",
         "revoked": f"{folder}/revoked.pem",
     }
-
-
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def colons(mac: int) -> str:
@@ -144,13 +139,13 @@ def _fixed_ports(design: Design) -> list[dict[str, Any]]:
         "port": design.addresses.recirculation_port,
         "rate": chip.port_rate_bps,
         "queue_bytes": limit,
-        "role": RECIRCULATION,
+        "role": Role.recirculation,
         "loopback": True,
         "loop_time": chip.recirculation_ns,
     }
     if site.generator_port == around["port"]:
         return [around]
-    generator = {"port": site.generator_port, "queue_bytes": limit, "role": GENERATOR}
+    generator = {"port": site.generator_port, "queue_bytes": limit, "role": Role.generator}
     return [around, generator]
 
 

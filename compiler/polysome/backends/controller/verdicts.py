@@ -8,8 +8,8 @@ from polysome.backends.nf_cpp.types_code import Unsupported
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
+from polysome_protocol import VERDICTS
 
-PORT_SET = 0x8000
 MOST_SET_PORTS = 8  # the table of verdicts has 512 entries: any set of so many ports
 
 
@@ -25,4 +25,4 @@ def port_sets(program: ir.Program) -> list[int]:
     if len(ports) > MOST_SET_PORTS:
         raise Unsupported(f"copies to several of {len(ports)} ports: the switch's table has room for {MOST_SET_PORTS}")
     sets = [chosen for size in range(2, len(ports) + 1) for chosen in combinations(ports, size)]
-    return [PORT_SET | sum(1 << port for port in chosen) for chosen in sets]
+    return [VERDICTS.set | sum(1 << port for port in chosen) for chosen in sets]

@@ -16,6 +16,7 @@ from polysome.plan.site import Site
 from polysome.plan.split import fitting_site, plan
 from polysome.plan.way import Way
 from polysome.plan.ways import ways
+from polysome_protocol import CLOCK
 
 # Addresses of a site that names none: locally administered (02, then "poly"; the switch refuses packets with its own
 # address, so not one that traffic made by hand would have), and of a net for tests between networks (RFC 2544).
@@ -25,7 +26,6 @@ NF_MAC = 0x02_70_6F_6C_79_02
 SERVER_MAC = 0x02_70_6F_6C_79_10
 SERVER_IP = 0xC6_13_FF_10
 
-CLOCK = 1 << 16  # ns; the program's clock is its time stamp without so many bits
 LEAST_QUEUE_PAIRS = 64  # of the program's tables, so that a few more queue pairs make no other program
 NOTHING = Sizes(
     slots=2,
@@ -116,7 +116,7 @@ def _sizes(site: Site, parking: Parking, edits: int) -> Sizes:
         least=parking.threshold.value + 1,
         most=parking.longest.value,
         edits_frame=edits,
-        timeout=ceil_div(parking.timeout.value, CLOCK),
+        timeout=ceil_div(parking.timeout.value, CLOCK.tick),
         most_reads=min(server.nic.outstanding_reads for server in site.rdma_servers),
         tries=parking.tries.value,
         nf_ports=len(site.nf_servers),

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from polysome.backends.controller.verdicts import PORT_SET
 from polysome.backends.nf_cpp.library import Failed
 from polysome.backends.system.abi import Happened, Kind, Library, Running
 from polysome.backends.system.configure import Run as System
@@ -29,8 +28,9 @@ from polysome.interp.code import code_of
 from polysome.interp.machine import Machine, Nowhere
 from polysome.ir import program as ir
 from polysome.plan import frames
+from polysome_protocol import CONTENT, FLAGS, TAG, VERDICTS
 
-LONGEST = 10_000 - 26  # bytes of a frame that the switch's MACs accept with Ethernet and tag around it
+LONGEST = 10_000 - CONTENT  # bytes of a frame that the switch's MACs accept with Ethernet and tag around it
 
 
 @dataclass
@@ -47,16 +47,16 @@ class _Decision:
 
     @property
     def whole(self) -> bool:
-        return self.tag[0] & 15 != 0
+        return TAG["flags"].read(self.tag) != FLAGS.split
 
     @property
     def claimed(self) -> int:
         """Bytes that a parked packet should have."""
-        return int.from_bytes(self.tag[8:10], "big")
+        return TAG["length"].read(self.tag)
 
     @property
     def queue_pair(self) -> int:
-        return int.from_bytes(self.tag[6:8], "big")
+        return TAG["queue_pair"].read(self.tag)
 
 
 @dataclass
@@ -253,7 +253,7 @@ def _known(decision: _Decision, arrived: bytes) -> bytes:
 
 def _ports(verdict: int) -> Iterator[int]:
     """The ports of a tag's verdict, ascending."""
-    if not verdict & PORT_SET:
+    if not verdict & VERDICTS.set:
         yield verdict
         return
-    yield from (port for port in range(15) if verdict >> port & 1)
+    yield from (port for port in range(VERDICTS.ports) if verdict >> port & 1)

@@ -26,7 +26,7 @@ from polysome.prove.stations import EARLY, INGRESS_PORT
 from polysome.prove.traffic import Traffic
 from polysome.prove.window import Frame, Term, Window, same
 from polysome.prove.wire import ANSWER, OPCODE, PSN, SEQ_SIZE, at
-from polysome_protocol import AETH, BTH
+from polysome_protocol import AETH, BTH, OPCODES, SYNDROMES
 
 SYNDROME, PSN_BITS = at(AETH, "syndrome"), BTH["psn"].bits
 WHOLE = ANSWER + SEQ_SIZE  # bytes of a response that says whose cell it is
@@ -35,10 +35,10 @@ WHOLE = ANSWER + SEQ_SIZE  # bytes of a response that says whose cell it is
 class Kind(Enum):
     """Opcode, and of an acknowledgement the syndrome: mask, value (InfiniBand, volume 1, 9.7.5.1.3)."""
 
-    response = (0x10, 0, 0)
-    acknowledgement = (0x11, 0xE0, 0x00)
-    sequence_nak = (0x11, 0xFF, 0x60)
-    fatal_nak = (0x11, 0xE0, 0x60)
+    response = (OPCODES.response, 0, 0)
+    acknowledgement = (OPCODES.acknowledge, SYNDROMES.kind, SYNDROMES.ack)
+    sequence_nak = (OPCODES.acknowledge, 0xFF, SYNDROMES.sequence_nak)
+    fatal_nak = (OPCODES.acknowledge, SYNDROMES.kind, SYNDROMES.nak)
 
     @property
     def condition(self) -> Term:

@@ -27,13 +27,14 @@ from polysome.prove.state.claims import Claim, Missing, one
 from polysome.prove.state.memory import Memory, State
 from polysome.prove.state.steps import Does, Step
 from polysome.prove.window import Term, Window
+from polysome_protocol import GENERATOR as GENERATOR_HEADER
 
 OUT = smt.BitVec("READs that are out", 32)
 QUIET = smt.BitVec("looks since the last READ or response", 32)
 ASKED = smt.Bool("a READ is out without an answer")
 LOOKED = smt.BitVec("looks since the first of them", 32)
 LONG = 1 << 31
-GENERATED = 4  # where the header of the packet generator has the frame's number, of 16 bits (p4c, tofino1_base.p4)
+GENERATED = GENERATOR_HEADER["packet"].at  # the number of one of its frames, of 16 bits
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from polysome.prove.p4.registers import fields_of
 from polysome.prove.p4.store import Access
 from polysome.prove.places import is_at
 from polysome.prove.result import NOTHING
-from polysome.prove.state.steps import TIME_BITS, Step, identity, narrowed
+from polysome.prove.state.steps import Step, identity, narrowed
 from polysome.prove.window import Term
+from polysome_protocol import CLOCK
 
 SEQ = smt.BitVec("the packet's seq", 32)
 PAIR = smt.BitVec("the queue pair", 16)
-FIRST_TIME = 1 << TIME_BITS  # of the times that registers hold; 0 is none (PROTOCOL.md, rule 6)
+FIRST_TIME = 1 << CLOCK.bits  # of the times that registers hold; 0 is none (PROTOCOL.md, rule 6)
 Cell = tuple[str, str]  # register, field
 State = dict[Cell, Term]
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from polysome import smt
 from polysome.p4.types import Bits
-from polysome.prove.answers import READ, reads
+from polysome.prove.answers import reads
 from polysome.prove.case import CONTROLLER, GENERATOR, NF, PLAIN, RECIRCULATION, SERVER, TRAFFIC
 from polysome.prove.frames import STATION, any_frame
 from polysome.prove.once import Once
@@ -24,11 +24,11 @@ from polysome.prove.p4.store import Access
 from polysome.prove.traffic import Traffic, known_byte
 from polysome.prove.window import LENGTH, Term, Window
 from polysome.prove.wire import ANSWER, OPCODE, SEQ, SEQ_SIZE
+from polysome_protocol import CLOCK as TICKS
+from polysome_protocol import OPCODES
 
 CLOCK = ("prsr", "global_tstamp")
-TICK_NS_BITS = 16  # a tick is 65.536 us (rule 6)
-TIME_BITS = 30  # of a time in a register, behind 01
-ROLES = {
+ROLES: Mapping[int, str] = {
     PLAIN: "a station",
     TRAFFIC: "a traffic port",
     NF: "the NF",
@@ -144,7 +144,7 @@ def _parts(conditions: Iterable[Term]) -> Iterator[Term]:
 
 
 def _ticks(clock: Term) -> Term:
-    low = smt.Extract(TICK_NS_BITS + TIME_BITS - 1, TICK_NS_BITS, clock)
+    low = smt.Extract(TICKS.low_bits + TICKS.bits - 1, TICKS.low_bits, clock)
     return smt.simplify(smt.Concat(smt.BitVecVal(1, 2), low))
 
 
@@ -156,7 +156,7 @@ def _does(seen: Traffic, role: int, passed: Passed) -> Does:
     if passed.port == seen.case.addresses.recirculation:
         return Does.goes_round
     outs = seen.egress.passes(*bridged(passed, STATION, seen.case.chip))
-    if any(known_byte(out.leaves, OPCODE) == READ for out in outs if not out.lost):
+    if any(known_byte(out.leaves, OPCODE) == OPCODES.read for out in outs if not out.lost):
         return Does.reads
     if any(access.changes for out in outs for access in out.store.accesses):
         return Does.sets_psn
@@ -174,7 +174,8 @@ def _number(seen: Traffic, role: int, passed: Passed) -> Term:
         )
     if role in (TRAFFIC, PLAIN, GENERATOR):
         return smt.BitVecVal(0, 8 * SEQ_SIZE)
-    first = {SERVER: ANSWER, RECIRCULATION: SEQ + _retried(seen)}.get(role, SEQ)
+    elsewhere: dict[int, int] = {SERVER: ANSWER, RECIRCULATION: SEQ + _retried(seen)}
+    first = elsewhere.get(role, SEQ)
     return smt.simplify(Window(STATION).number(first, SEQ_SIZE))
 
 

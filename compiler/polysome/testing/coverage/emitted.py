@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import IntEnum
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,23 +28,12 @@ from polysome.syntax.diagnostics import Report, SpecError
 from polysome.testing import traffic
 from polysome.testing.spec import Spec
 from polysome.testing.traffic.captured import read
+from polysome_protocol import PORT_METADATA, Role
 
 START = 10**18  # ns, of frames that are sent; any time will do
 GAP = 2_000  # ns between two of them
 NO_OPTIONS = RunOptions()
 FAULTS = ("loss", "duplication", "reordering")
-
-
-class Role(IntEnum):
-    """What a port of the switch is for, as runtime/switch/roles.hpp has it."""
-
-    plain = 0
-    traffic = 1
-    nf = 2
-    server = 3
-    recirculation = 4
-    generator = 5
-    controller = 6
 
 
 class Sent(NamedTuple):
@@ -90,7 +78,10 @@ class Emitted:
         seeds += [Frame(_metadata(role), b"") for role in Role if role is not Role.nf]
         of_the_nf = frames(points, parser, [Frame(_metadata(Role.nf), b"")], seed)
         found = of_the_nf | frames(points, parser, seeds, seed)
-        return [Sent(Role(frame.metadata[0]), frame.data) for frame in dict.fromkeys(found.values())]
+        return [
+            Sent(Role(PORT_METADATA["role"].read(frame.metadata)), frame.data)
+            for frame in dict.fromkeys(found.values())
+        ]
 
     def send(self, sent: Iterable[Sent]) -> Coverage:
         """Frames through a system of their own: what they alone reach. Raises Unsupported if it cannot be built."""
@@ -167,7 +158,7 @@ def _options(seed: int) -> list[RunOptions]:
 
 def _metadata(role: Role) -> bytes:
     """Of the first port with this role."""
-    return role.to_bytes(1, "big").ljust(8, b"\0")
+    return PORT_METADATA.pack(role=role)
 
 
 def _config(spec: Spec) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from polysome_protocol import HEADERS, TOLD
 from polysome_protocol.headers import Field, Header
 
 WIDTHS = (8, 16, 32, 64)
+ENUMERATIONS = {"roles": "PortRole"}
 _BEGIN = """\
 // Written by `make protocol` from polysome_protocol/protocol.toml: change that, not this.
 #pragma once
@@ -34,12 +35,22 @@ def text() -> str:
 
 
 def _numbers(section: str, told: Mapping[str, Any]) -> Iterator[str]:
-    """A namespace with the section's numbers; texts are Python's and the P4 program's alone."""
+    """A namespace with the section's numbers and texts, or an enumeration."""
+    if section in ENUMERATIONS:
+        yield f"\nenum class {ENUMERATIONS[section]} : uint8_t {{"
+        yield from (f"    {name} = {value}," for name, value in told.items())
+        yield "};"
+        return
     yield f"\nnamespace {section} {{"
-    for name, value in told.items():
-        width = next(width for width in WIDTHS if value < 1 << width)
-        yield f"inline constexpr uint{width}_t {name} = {value if value < 4096 else hex(value)};"
+    yield from (f"inline constexpr {_constant(name, value)};" for name, value in told.items())
     yield f"}}  // namespace {section}"
+
+
+def _constant(name: str, value: int | str) -> str:
+    if isinstance(value, str):
+        return f'const char* {name} = "{value}"'
+    width = next(width for width in WIDTHS if value < 1 << width)
+    return f"uint{width}_t {name} = {value if value < 4096 else hex(value)}"
 
 
 def _header(header: Header) -> Iterator[str]:
