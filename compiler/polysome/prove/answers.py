@@ -189,8 +189,8 @@ def nf_frame(kind: int, to_the_controller: bool = False) -> tuple[Term, ...]:
     `to_the_controller`: with a verdict that is none of the NF's (PROTOCOL.md, rule 14)."""
     high, low = divmod(FRAMES.ether_type, 256)
     verdict = smt.Concat(EDITS.byte(PORT), EDITS.byte(PORT + 1))
-    low = verdict.size() - VERDICTS.proof_bits
-    others = smt.Extract(verdict.size() - 1, low, verdict) == VERDICTS.proof >> low
+    behind = verdict.size() - VERDICTS.proof_bits
+    others = smt.Extract(verdict.size() - 1, behind, verdict) == VERDICTS.proof >> behind
     return (
         others if to_the_controller else smt.Not(others),
         EDITS.byte(TYPE) == high,
