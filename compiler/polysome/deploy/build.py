@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from polysome.backends.includes import with_included
 from polysome.backends.nf_cpp.build import (
     BuildError,
     cache_folder,
@@ -31,7 +31,6 @@ from polysome.backends.nf_cpp.build import (
 RULES, MESSAGES = Path("control/control.cmake"), Path("control/control.proto")
 LIBRARIES = ("grpc++", "protobuf")
 _LINES = 12  # of what the compiler says
-_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _CODE = {".cpp", ".cc", ".c", ".hpp", ".h"}
 
 
@@ -119,16 +118,8 @@ def inputs(folder: Path) -> set[Path]:
     top = runtime(folder)
     own = {path for path in folder.rglob("*") if path.is_file() and "build" not in path.relative_to(folder).parts}
     rules = {path for path in top.rglob("*") if path.suffix in (".cmake", ".proto") or path.name == "CMakeLists.txt"}
-    found = own | rules
-    waiting = [*(path for path in own if path.suffix in _CODE), *_sources(found, top)]
-    found |= set(waiting)
-    while waiting:
-        path = waiting.pop()
-        for included in _included(path, top):
-            if included not in found:
-                found.add(included)
-                waiting.append(included)
-    return found
+    code = [*(path for path in own if path.suffix in _CODE), *_sources(own | rules, top)]
+    return own | rules | with_included(code, lambda _: (top,))
 
 
 def _sources(rules: set[Path], top: Path) -> Iterator[Path]:
@@ -137,15 +128,6 @@ def _sources(rules: set[Path], top: Path) -> Iterator[Path]:
     for path in top.rglob("*"):
         if path.suffix in (".cpp", ".cc") and any(path.name in text for text in texts):
             yield path
-
-
-def _included(path: Path, top: Path) -> Iterator[Path]:
-    for name in _INCLUDE.findall(path.read_bytes()):
-        for place in (path.parent, top):
-            included = place / name.decode(errors="replace")
-            if included.is_file():
-                yield included.resolve()
-                break
 
 
 def _name(path: Path, folder: Path) -> Path:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
+from polysome.backends.includes import with_included
 from polysome.backends.manifest import MANIFEST
 
-_INCLUDE = re.compile(rb'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 _ALWAYS = ("runtime/control/control.cmake", "runtime/control/control.proto")
 
 
@@ -43,18 +42,17 @@ class Bundle:
 
     def program(self, sources: Iterable[str]) -> dict[str, str]:
         """The digests of all that a program is built from: its own files, and the runtime's that they include."""
-        found: dict[str, str] = {}
-        todo = [*sources, *_ALWAYS]
-        while todo:
-            path = todo.pop()
-            if path in found or path not in self.digests:
-                continue
-            found[path] = self.digests[path]
-            for name in _INCLUDE.findall((self.folder / path).read_bytes()):
-                near = (PurePosixPath(path).parent / name.decode()).as_posix()
-                nf = f"nf/{name.decode()}" if path.startswith("nf/") else ""
-                todo += [near, f"runtime/{name.decode()}", nf]
-        return found
+        top = self.folder.resolve()
+
+        def folders(path: Path) -> list[Path]:
+            return [top / "runtime", *([top / "nf"] if path.is_relative_to(top / "nf") else [])]
+
+        def ours(path: Path) -> bool:
+            return path.is_relative_to(top) and path.relative_to(top).as_posix() in self.digests
+
+        found = with_included(filter(ours, (top / path for path in (*sources, *_ALWAYS))), folders, ours)
+        names = (path.relative_to(top).as_posix() for path in found)
+        return {name: self.digests[name] for name in sorted(names)}
 
 
 def open_bundle(folder: Path) -> Bundle:
