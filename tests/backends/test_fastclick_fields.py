@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import dpkt
 import pytest
+from tests import tags
 from tests.backends.examples import EXAMPLES, config, packets, program
 from tests.backends.test_fastclick import INPUTS, built, click, fastclick
 
@@ -18,9 +18,10 @@ from polysome.config.tables import Tables
 from polysome.interp.machine import Machine
 from polysome.interp.packet import Packet, read_bits
 from polysome.ir import program as ir
+from polysome_protocol import CONTENT
 
 SWITCH, SERVER = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
-HEAD = 26
+HEAD = CONTENT
 
 
 class Verdicts:
@@ -38,8 +39,8 @@ class Verdicts:
 
 def frame(flags: int, number: int, seq: int, length: int, port: int, content: bytes) -> bytes:
     """A frame from the switch."""
-    tag = struct.pack(">BBIHHH", 1 << 4 | flags, number, seq, 7, length, port)
-    return (SERVER + SWITCH + b"\x88\xb5" + tag + content).ljust(60, b"\0")
+    said = {"parse_class": number, "seq": seq, "queue_pair": 7, "length": length, "port": port}
+    return tags.frame(SERVER, SWITCH, flags, content, **said)
 
 
 def class_of(nf: ir.Program, p: Packet) -> ClassLayout | None:
@@ -98,13 +99,13 @@ def test_answers_are_the_interpreters_decisions(example: str, tmp_path: Path) ->
     fastclick()
     nf = program(example)
     sent, answers = traffic(nf)
-    assert any(data[14] & 15 == 0 for _, data in sent) and any(data[14] & 15 == 0 for data in answers)
+    assert any(tags.of(data, "flags") == 0 for _, data in sent) and any(tags.of(data, "flags") == 0 for data in answers)
     folder = built(tmp_path, nf)
     time = sent[-1][0]
     strange = [
         b"\0" * 60,  # another EtherType
         frame(0, 1, 1, 60, 0, b"")[:20],
-        SERVER + SWITCH + b"\x88\xb5" + b"\x20" + bytes(45),  # another version
+        tags.frame(SERVER, SWITCH, 0, version=2),
         frame(2, 0, 1, 60, 0, b""),  # an own frame
     ]
     unknown = frame(0, 255, 1, 60, 0, b"")

@@ -16,7 +16,9 @@ from itertools import groupby, islice
 from pathlib import Path
 
 import pytest
+from tests import tags
 from tests.backends.test_fastclick_fields import HEAD, edits, fields
+from tests.system.wire import OWN, SPLIT, WHOLE
 from tests.testing.builtin.networks import EXAMPLES, captured, example
 from tests.testing.traffic.kit import machine, written
 
@@ -35,6 +37,7 @@ from polysome.interp.packet import Packet
 from polysome.ir import program as ir
 from polysome.testing import traffic
 from polysome.testing.spec import Spec
+from polysome_protocol import VERDICTS
 
 pytestmark = [
     pytest.mark.slow,
@@ -47,7 +50,7 @@ HEADERS = ("nf/generated.hpp", "nf/fields_frames.hpp", "nf/sharded.hpp")
 # All their packets travel whole: they are sent on as quotes.
 WHOLE_ONLY = {"router6"}
 TRACES, FEW, EACH = 8, 8, 12
-FLAGS_AT, WHOLE, OWN, SEVERAL = 14, 1, 2, 0x8000
+SEVERAL = VERDICTS.set
 SERVER, SWITCH = b"server", b"\x02witch"
 PACKET, AS_WHOLE, FRAME, CHANGE = range(4)
 
@@ -195,11 +198,9 @@ def _compared(spec: Spec, driver: Path, trace: Trace, cores: int = 1, carry: Car
     model = _Model(program, machine(spec, dict(trace.config)).parse, carry)
     for n, arrival in enumerate(trace.arrivals):
         assert found.frames[n] == model.frame(n, arrival, whole=n % 3 == 2), arrival.data.hex()
-        met[found.frames[n][FLAGS_AT + 1]] += 1
+        met[tags.of(found.frames[n], "parse_class")] += 1
     handled = {p for h in program.packet_handlers for p in h.ports}
-    decided = {
-        f.number: (f.at, found.frames[f.number][FLAGS_AT:HEAD]) for f in record.fates if f.arrival.port in handled
-    }
+    decided = {f.number: (f.at, tags.tag_of(found.frames[f.number])) for f in record.fates if f.arrival.port in handled}
     assert found.decided == decided
     assert found.dropped == {f.number: f.reason for f in record.fates if f.reason is not None}
     copies = [len(f.copies) for f in record.fates]
@@ -222,13 +223,10 @@ class _Model:
     def frame(self, number: int, arrival: Arrival, whole: bool) -> bytes:
         p = self.parse(arrival.port, arrival.data)
         c = None if whole else self.class_of(p)
-        tag = struct.pack(
-            ">BBIHHH",
-            *(1 << 4 | (WHOLE if c is None else 0), c.number or 0 if c else 0),
-            *(number + 1, 0, p.length & 0xFFFF, arrival.port),
-        )
-        head = SERVER + SWITCH + b"\x88\xb5" + tag
-        return head + arrival.data if c is None else (head + fields(c, p)).ljust(60, b"\0")
+        said = {"seq": number + 1, "length": p.length & 0xFFFF, "port": arrival.port}
+        if c is not None:
+            return tags.frame(SERVER, SWITCH, SPLIT, fields(c, p), parse_class=c.number or 0, **said)
+        return tags.frame(SERVER, SWITCH, WHOLE, **said)[:HEAD] + arrival.data
 
     def class_of(self, p: Packet) -> ClassLayout | None:
         index = self.program.parser.classes.index(tuple(p.path))
@@ -257,10 +255,9 @@ class _Model:
 
     def _answer(self, frame: bytes, port: int, record: Record, number: int, copy: Copy) -> bytes:
         arrival = record.fates[number].arrival
-        head = frame[6:12] + frame[:6] + frame[12 : HEAD - 2] + struct.pack(">H", port)
-        if frame[FLAGS_AT] & WHOLE:
-            length = struct.pack(">H", len(copy.data))
-            return (head[: HEAD - 4] + length + head[HEAD - 2 :] + copy.data).ljust(60, b"\0")
+        head = frame[6:12] + frame[:6] + tags.changed(frame, port=port)[12:HEAD]
+        if tags.of(frame, "flags") == WHOLE:
+            return (tags.changed(head, length=len(copy.data)) + copy.data).ljust(60, b"\0")
         c = self.class_of(self.parse(arrival.port, arrival.data))
         assert c is not None
         content = edits(self.program, c, self.parse(copy.port, copy.data))
@@ -277,8 +274,7 @@ class _Model:
 
 
 def _own(made: Made) -> bytes:
-    tag = struct.pack(">BBIHHH", 1 << 4 | OWN, 0, 0, 0, len(made.data), made.port)
-    return (SWITCH + SERVER + b"\x88\xb5" + tag + made.data).ljust(60, b"\0")
+    return tags.frame(SWITCH, SERVER, OWN, made.data, length=len(made.data), port=made.port)
 
 
 def _run(driver: Path, config: bytes, items: list[Item], cores: int = 1) -> Answers:
@@ -312,7 +308,8 @@ def _run(driver: Path, config: bytes, items: list[Item], cores: int = 1) -> Answ
 
 
 def _tag(number: int, length: int, port: int = 0) -> bytes:
-    return SERVER + SWITCH + b"\x88\xb5" + struct.pack(">BBIHHH", 1 << 4, number, 1, 0, length, port)
+    said = {"parse_class": number, "seq": 1, "length": length, "port": port}
+    return tags.frame(SERVER, SWITCH, SPLIT, **said)[:HEAD]
 
 
 def test_frames_that_the_layout_does_not_know() -> None:

@@ -11,7 +11,6 @@ import select
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import tags
 from tests.addresses import free_address
 from tests.backends.examples import EXAMPLES
 from tests.certificates import Authority
@@ -35,9 +35,10 @@ from polysome.deploy.build import messages
 from polysome.ir import program as ir
 from polysome.resources import folder
 from polysome.syntax.diagnostics import Report
+from polysome_protocol import CONTENT, ETHERNET
 
 SWITCH = bytes.fromhex("020000000001")
-HEAD, LINK = 26, 14
+HEAD, LINK = CONTENT, ETHERNET.size
 WHOLE = 1
 CONTROLLER = 255  # the port of its probes, and the verdict of their answers
 DEADLINE = 10.0  # s; for what takes a moment
@@ -117,9 +118,9 @@ def frame(
     nf: bytes, flags: int, number: int, seq: int, length: int, port: int, content: bytes, back: bool = False
 ) -> bytes:
     """A frame from the switch to the NF with that address, or `back`."""
-    tag = struct.pack(">BBIHHH", 1 << 4 | flags, number, seq, 7, length, port)
-    addresses = SWITCH + nf if back else nf + SWITCH
-    return (addresses + b"\x88\xb5" + tag + content).ljust(60, b"\0")
+    addresses = (SWITCH, nf) if back else (nf, SWITCH)
+    said = {"parse_class": number, "seq": seq, "queue_pair": 7, "length": length, "port": port}
+    return tags.frame(*addresses, flags, content, **said)
 
 
 # ---------------------------------------------------------------- certificates

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import tags
 from tests.backends import examples
 from tests.backends.test_fastclick import INPUTS
 from tests.backends.test_fastclick_fields import Verdicts, class_of, edits, fields
@@ -121,11 +122,10 @@ def test_frames_that_are_not_ours(tls: Path, cable: hosts.Cable, tmp_path: Path)
     config = hosts.config(nf)
     sent, answers = traffic(nf, cable.mac())
     with hosts.running(hosts.built(nf), tmp_path, cable.far, config, tls) as host:
-        strange = bytearray(sent[1])
-        strange[hosts.LINK] = 0x20  # another version
+        strange = tags.changed(sent[1], version=2)
         elsewhere = b"\2\2\2\2\2\2" + sent[1][6:]
         unknown = hosts.frame(cable.mac(), 0, 255, 1, 60, 0, b"")
-        for frame in (bytes(60), bytes(strange), elsewhere, unknown, sent[0]):
+        for frame in (bytes(60), strange, elsewhere, unknown, sent[0]):
             cable.socket.send(frame)
         assert cable.take(1) == answers[:1]
         counted = host.counters()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests import tags
 from tests.backends import examples
 from tests.nf_host import hosts
 from tests.nf_host.test_af_packet import traffic
@@ -97,7 +98,7 @@ def test_what_a_schedule_holds_leaves_when_it_is_due(tls: Path, cable: hosts.Cab
             hosts.frame(cable.mac(), hosts.WHOLE, 0, seq, len(data), 1, data, back=True)
             for seq, data in enumerate(packets)
         }
-        assert set(found) == wanted and found != sorted(found, key=lambda frame: frame[16:20])
+        assert set(found) == wanted and found != sorted(found, key=lambda frame: tags.of(frame, "seq"))
         assert host.statistics().held == 0
 
 

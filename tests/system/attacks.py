@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import struct
 
+from tests import tags
 from tests.system.outcome import IPV4, LINK, UDP, ipv4_sum
 
 from polysome.backends.system.design import NF_MAC, SERVER_IP, SERVER_MAC, SWITCH_IP, SWITCH_MAC, Design
+from polysome_protocol import FRAMES
 
-SPLIT = 0x88B5
+SPLIT = FRAMES.ether_type
 ROCE_PORT = 4791
 READ_RESPONSE, ACKNOWLEDGE, WRITE_ONLY, READ_REQUEST = 0x10, 0x11, 0x0A, 0x0C
 ACK, SEQUENCE_NAK, INVALID_REQUEST = 0x1F, 0x60, 0x61
@@ -69,8 +71,9 @@ def tagged(
     data: bytes = b"",
 ) -> bytes:
     """A frame between switch and NF, as the NF sends it."""
-    tag = struct.pack(">BBIHHH", version << 4 | flags, number, seq, queue_pair, length, port)
-    return (ethernet(SWITCH_MAC, NF_MAC, SPLIT) + tag + data).ljust(60, b"\0")
+    said = {"version": version, "parse_class": number, "seq": seq, "queue_pair": queue_pair}
+    addresses = SWITCH_MAC.to_bytes(6, "big"), NF_MAC.to_bytes(6, "big")
+    return tags.frame(*addresses, flags, data, **said, length=length, port=port)
 
 
 def ours(generation: int, queue_pair: int, design: Design) -> int:

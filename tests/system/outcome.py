@@ -28,11 +28,11 @@ from polysome.engines.trace import Arrival, Trace
 from polysome.plan.frames import ICRC, odd_bytes, padding
 from polysome.testing.spec import Spec
 from polysome_controller.program import FALLBACK
+from polysome_protocol import FLAGS, TAG
 
 # The tests of this folder have one library for each example: the one that counts what is reached.
 SYSTEM = System(counted=lambda *_: None)
 GAP = 6_000  # ns; some 500 bytes each fill the site's 1 Gbps ports to two thirds
-WHOLE_TAG = 1  # flags of a tag
 LINK, IPV4, TCP, UDP = 14, 0x0800, 6, 17
 
 
@@ -99,11 +99,19 @@ class Decision:
 
     @property
     def whole(self) -> bool:
-        return self.tag[0] & 15 == WHOLE_TAG
+        return TAG["flags"].read(self.tag) == FLAGS.whole
 
     @property
     def seq(self) -> int:
-        return int.from_bytes(self.tag[2:6], "big")
+        return TAG["seq"].read(self.tag)
+
+    @property
+    def queue_pair(self) -> int:
+        return TAG["queue_pair"].read(self.tag)
+
+    @property
+    def length(self) -> int:
+        return TAG["length"].read(self.tag)
 
 
 @dataclass

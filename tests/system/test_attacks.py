@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
+from tests import tags
 from tests.system import attacks as a
 from tests.system.outcome import (
     START,
@@ -341,7 +342,7 @@ def early(change: int) -> Outcome:
         (
             AT_NF,
             d.time - BEFORE,
-            a.tagged(d.seq, int.from_bytes(d.tag[6:8], "big"), int.from_bytes(d.tag[8:10], "big") + change, 1),
+            a.tagged(d.seq, d.queue_pair, d.length + change, 1),
         )
         for d in quiet.decisions
         if not d.whole
@@ -363,7 +364,7 @@ def test_edits_that_lie_about_the_length_get_no_byte(change: int) -> None:
     assert not outcome.strangers or abs(change) < 4
     for it in outcome.strangers:
         assert it.packet is not None
-        claimed = int.from_bytes(outcome.frames[it.packet][2][22:24], "big")
+        claimed = tags.of(outcome.frames[it.packet][2], "length")
         assert len(it.data) <= claimed - change + MOST_SUFFIX
 
 

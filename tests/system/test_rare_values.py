@@ -55,7 +55,7 @@ def test_edits_repeated_when_their_packet_has_left_are_refused() -> None:
         (
             AT_NF,
             late + 1_000 * n,
-            a.tagged(d.seq, int.from_bytes(d.tag[6:8], "big"), int.from_bytes(d.tag[8:10], "big"), 1),
+            a.tagged(d.seq, d.queue_pair, d.length, 1),
         )
         for n, d in enumerate(parked)
     ]
@@ -98,9 +98,7 @@ def test_edits_for_the_number_that_a_cell_gets_next_bring_nothing() -> None:
         (
             AT_NF,
             start + 1_000 * n,
-            a.tagged(
-                d.seq + design.sizes.cells, int.from_bytes(d.tag[6:8], "big"), int.from_bytes(d.tag[8:10], "big"), 1
-            ),
+            a.tagged(d.seq + design.sizes.cells, d.queue_pair, d.length, 1),
         )
         for n, d in enumerate(parked)
     ]
@@ -118,7 +116,7 @@ def test_a_connection_keeps_its_queue_pair() -> None:
     for decision in ran("load_balancer", frames).decisions:
         data = frames[decision.packet][2]
         if not decision.whole:
-            taken.setdefault((decision.port, data[23:24], data[26:38]), set()).add(decision.tag[6:8])
+            taken.setdefault((decision.port, data[23:24], data[26:38]), set()).add(decision.queue_pair)
     assert len(set.union(*taken.values())) > 1, "both servers are used"
     assert taken and all(len(queue_pairs) == 1 for queue_pairs in taken.values())
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-ETHER_TYPE = bytes.fromhex("88b5")  # of the NF's frames
-KIND, CLASS, SHAPES = 14, 15, 0x0F  # bytes of the NF's frames, and the bits of the first that say what it is
-SPLIT, WHOLE, OWN = 0, 1, 2  # so said: fields to the NF or edits from it, a whole packet, one that the NF made
-PACKET = 26  # where a whole packet begins, or what the NF reads
+from tests import tags
+
+from polysome_protocol import CONTENT, FLAGS
+
+SPLIT, WHOLE, OWN = FLAGS.split, FLAGS.whole, FLAGS.own
+PACKET = CONTENT  # where a whole packet begins, or what the NF reads
 OPCODE, WRITE, READ, RESPONSE, ACK = 42, 0x0A, 0x0C, 0x10, 0x11  # of requests and answers
 
 
 def kind(frame: bytes) -> int:
     """Of a frame on the NF's link: SPLIT, WHOLE or OWN."""
-    return frame[KIND] & SHAPES
+    return tags.of(frame, "flags")
 
 
 def tag_seq(frame: bytes) -> int:
-    return int.from_bytes(frame[16:20], "big")
+    return tags.of(frame, "seq")
 
 
 def queue_pair(frame: bytes) -> int:
     """Index of the one that parks, or parked, the packet of a frame on the NF's link."""
-    return int.from_bytes(frame[20:22], "big")
+    return tags.of(frame, "queue_pair")
 
 
 def peer(frame: bytes) -> int:
@@ -54,7 +56,7 @@ def opcode(frame: bytes) -> int:
 
 def of_other_lengths(frames: Iterable[bytes], planned: Mapping[int, int]) -> list[str]:
     """Of frames of fields, or of edits, those that are not as long as is planned for their class."""
-    return [frame.hex() for frame in frames if planned.get(frame[CLASS]) != len(frame)]
+    return [frame.hex() for frame in frames if planned.get(tags.of(frame, "parse_class")) != len(frame)]
 
 
 def read_seq(response: bytes) -> int:

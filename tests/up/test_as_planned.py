@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from tests import tags
 from tests.system import wire
 from tests.up.figures import record
 from tests.up.load.carried import Deployed, deployed
@@ -177,7 +178,7 @@ def test_what_leaves_is_longer_by_what_may_follow(measured: Measured) -> None:
 
 def exits(answer: bytes) -> list[int]:
     """The ports that the NF's verdict names."""
-    verdict = int.from_bytes(answer[24:26], "big")
+    verdict = tags.of(answer, "port")
     return [n for n in range(15) if verdict >> n & 1] if verdict & 0x8000 else [verdict]
 
 

@@ -7,6 +7,7 @@ import zlib
 
 import dpkt
 import pytest
+from tests import tags
 from tests.switch.process.conftest import Site
 from tests.switch.process.harness import pb
 
@@ -158,8 +159,9 @@ def test_a_packet_goes_whole_to_the_nf_and_back_to_a_group(site: Site) -> None:
     site.wires[1].send(packet)
     whole = site.wires[2].receive()
     assert whole is not None
-    assert whole[:12] == NF_MAC + SWITCH_MAC and whole[12:15] == b"\x88\xb5\x11" and whole[26:] == packet
-    site.wires[2].send(SWITCH_MAC + NF_MAC + whole[12:24] + b"\x80\x03" + whole[26:])
+    assert whole[:12] == NF_MAC + SWITCH_MAC and tags.is_tagged(whole) and tags.of(whole, "flags") == 1
+    assert tags.content_of(whole) == packet
+    site.wires[2].send(SWITCH_MAC + NF_MAC + tags.changed(whole, port=0x8003)[12:])
     assert site.wires[1].receive() == packet
     assert site.wires[3].receive() == packet
 
@@ -184,7 +186,7 @@ def test_a_packet_is_parked_and_its_fields_mirrored(site: Site) -> None:
     site.wires[1].send(packet)
     fields, request = site.wires[2].receive(), site.wires[3].receive()
     assert fields is not None and request is not None
-    assert fields[:12] == NF_MAC + SWITCH_MAC and fields[14] == 0x10 and len(fields) <= 26 + 60
+    assert fields[:12] == NF_MAC + SWITCH_MAC and tags.of(fields, "flags") == 0 and len(fields) <= 26 + 60
     assert request[:12] == SERVER_MAC + SWITCH_MAC and request[42] == 0x0A  # RDMA WRITE Only
     assert packet in request
     assert request[-4:] == icrc(request[14:-4])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import tags
 from tests.switch.process.conftest import Site, made
 from tests.switch.process.harness import pb
 from tests.switch.process.test_frames import SERVER_MAC, entry, tcp_packet
@@ -46,14 +47,14 @@ def probe(pair: int = 5) -> bytes:
 
 def edits(fields: bytes, verdict: int = CONTROLLER) -> bytes:
     """The same bytes as edits of the load balancer: Ethernet's and IPv4's destination."""
-    return SWITCH_MAC + NF_MAC + fields[12:24] + verdict.to_bytes(2, "big") + bytes(34)
+    return SWITCH_MAC + NF_MAC + tags.changed(fields, port=verdict)[12:26] + bytes(34)
 
 
 def test_a_probe_is_parked_on_a_queue_pair_that_is_down(probed: Site) -> None:
     probed.wires[1].send(probe())
     fields, write = probed.wires[1].receive(), probed.wires[3].receive()
     assert fields is not None and write is not None
-    assert fields[14] == 0x10 and fields[20:22] == b"\0\5" and fields[24:26] == b"\0\xff"
+    assert [tags.of(fields, name) for name in ("flags", "queue_pair", "port")] == [0, 5, 255]
     assert write[42] == 0x0A and probe() in write
     probed.wires[1].send(edits(fields))
     read = probed.wires[3].receive()
@@ -64,7 +65,7 @@ def test_traffic_with_a_probes_address_is_not_parked(probed: Site) -> None:
     """Its queue pair is down, and for users the bucket is another one: it goes whole."""
     probed.wires[2].send(probe())
     whole = probed.wires[1].receive()
-    assert whole is not None and whole[14] == 0x11 and whole[26:] == probe()
+    assert whole is not None and tags.of(whole, "flags") == 1 and tags.content_of(whole) == probe()
     assert probed.wires[3].receive(0.3) is None
 
 
@@ -76,7 +77,7 @@ def test_no_other_role_parks(probed: Site, role: int) -> None:
 
 
 @pytest.mark.parametrize("verdict", [0x4000, 0x4001, 0x7FFF])
-@pytest.mark.parametrize("flags", [0x10, 0x11, 0x12])
+@pytest.mark.parametrize("flags", [0, 1, 2])
 def test_the_nf_sends_nothing_to_the_controller(probed: Site, flags: int, verdict: int) -> None:
     """Neither edits of what is parked, nor a packet."""
     probed.controller.write(pb.Update(port=pb.Port(port=2, role=2)), entry("Ingress.verdicts", "send", [verdict], [1]))
@@ -84,7 +85,7 @@ def test_the_nf_sends_nothing_to_the_controller(probed: Site, flags: int, verdic
     fields = probed.wires[1].receive()
     assert fields is not None and probed.wires[3].receive() is not None
     forged = edits(fields, verdict)
-    probed.wires[2].send(forged[:14] + bytes([flags]) + forged[15:])
+    probed.wires[2].send(tags.changed(forged, flags=flags))
     assert probed.wires[3].receive(0.3) is None and probed.wires[1].receive(0.1) is None
 
 
@@ -108,7 +109,7 @@ def test_what_the_nf_answers_of_a_probe_is_read_for_the_controller(probed: Site)
     )
     probed.wires[1].send(probe())
     fields, write = probed.wires[2].receive(), probed.wires[3].receive()
-    assert fields is not None and write is not None and fields[24:26] == b"\0\xff"
+    assert fields is not None and write is not None and tags.of(fields, "port") == 255
     assert probed.wires[1].receive(0.1) is None
     probed.wires[2].send(edits(fields, 255))
     read = probed.wires[3].receive()

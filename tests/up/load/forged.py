@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from tests import tags
 from tests.up.load.network import run
 
 SWITCH_MAC, SOMEBODY = bytes.fromhex("02706f6c7901"), bytes.fromhex("02000000aa01")
 SWITCH_IP, FIRST_IP, SECOND_IP = (
     bytes([198, 19, 255, last]) for last in (254, 16, 17)
 )  # of the switch, and of two memory servers
-EDITS, ROCE = 0x88B5, 4791
+ROCE = 4791
 
 SEND = """
 import socket, sys
@@ -25,14 +26,13 @@ def send(namespace: str, interface: str, frames: list[bytes]) -> None:
 
 def edits(seq: int, queue_pair: int) -> bytes:
     """An edits frame (runtime/PROTOCOL.md): version 1, way 1, verdict port 1, all edits zero."""
-    tag = bytes([0x10, 1]) + seq.to_bytes(4, "big") + queue_pair.to_bytes(2, "big") + b"\x00\x64\x00\x01"
-    return (SWITCH_MAC + SOMEBODY + EDITS.to_bytes(2, "big") + tag).ljust(60, b"\0")
+    said = {"parse_class": 1, "seq": seq, "queue_pair": queue_pair, "length": 100, "port": 1}
+    return tags.frame(SWITCH_MAC, SOMEBODY, 0, **said)
 
 
 def for_the_nf(nf: bytes, seq: int, flags: int) -> bytes:
     """A frame as the switch sends them to the NF: fields (0), or a whole packet (1)."""
-    tag = bytes([0x10 | flags, 1 - flags]) + seq.to_bytes(4, "big") + b"\0\0\x02\0\0\0"
-    return (nf + SOMEBODY + EDITS.to_bytes(2, "big") + tag + bytes(range(200))).ljust(60, b"\0")
+    return tags.frame(nf, SOMEBODY, flags, bytes(range(200)), parse_class=1 - flags, seq=seq, length=512)
 
 
 def tagged(frame: bytes, tags: str) -> bytes:

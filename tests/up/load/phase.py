@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tests import tags
 from tests.system import wire
 from tests.up.load.carried import Carried, Counted
 from tests.up.load.promised import Promised
@@ -118,7 +119,7 @@ def counted(seen: list[Captured]) -> Counted:
 
 def _own(frame: bytes) -> bool:
     """Is it from the NF, without a packet that it answers?"""
-    return frame[12:14] == wire.ETHER_TYPE and wire.kind(frame) == wire.OWN
+    return tags.is_tagged(frame) and wire.kind(frame) == wire.OWN
 
 
 def _ways(seen: Iterable[Captured]) -> tuple[list[Captured], list[Captured]]:
