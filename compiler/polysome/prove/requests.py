@@ -36,18 +36,22 @@ from polysome.prove.wire import (
     at,
 )
 from polysome_protocol import BTH, IPV4, REQUESTS, RETH, ROCE, UDP
+from polysome_protocol.headers import Header
+
+
+def _between(first: str, end: str, header: Header, **values: int) -> bytes:
+    """The header's bytes from a field on, up to another one."""
+    return header.pack(**values)[header[first].at : header[end].at]
+
 
 # Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
 # 64, to port 4791, no UDP checksum; BTH with the default partition.
 CONSTANT = {
     TYPE: bytes.fromhex("08004500"),
-    at(IPV4, "fragment"): ROCE.fragment.to_bytes(2, "big"),
-    at(IPV4, "ttl"): bytes([ROCE.ttl, 17]),
-    at(UDP, "dport"): ROCE.port.to_bytes(2, "big"),
-    at(UDP, "checksum"): bytes(2),
-    at(BTH, "flags"): bytes([ROCE.flags]),
-    at(BTH, "partition"): ROCE.partition.to_bytes(2, "big"),
-    at(BTH, "reserved"): bytes(1),
+    at(IPV4, "fragment"): _between("fragment", "checksum", IPV4, fragment=ROCE.fragment, ttl=ROCE.ttl, protocol=17),
+    at(UDP, "dport"): _between("dport", "length", UDP, dport=ROCE.port),
+    at(UDP, "checksum"): bytes(UDP["checksum"].size),
+    at(BTH, "flags"): _between("flags", "queue_pair", BTH, flags=ROCE.flags, partition=ROCE.partition),
 }
 WORDS = range(LINK, LINK + IPV4.size, 2)
 CHECKSUM, ACK = at(IPV4, "checksum"), at(BTH, "ack_request")
