@@ -11,6 +11,7 @@
 
 namespace polysome::rdma {
 
+using protocol::Ethernet, protocol::Ipv4, protocol::Udp;
 using Mac = std::array<uint8_t, 6>;
 
 inline constexpr uint16_t ROCE_PORT = protocol::roce::port;
@@ -51,33 +52,34 @@ inline size_t frame_size(const Frame& frame) {
 /// The IPv4 datagram in a frame that `parse` has accepted; what follows it is Ethernet's padding, or a trailer.
 template <class Byte>
 std::span<Byte> datagram(std::span<Byte> bytes) {
-    return bytes.subspan(ETHERNET_SIZE, load<uint16_t>(bytes.data() + ETHERNET_SIZE + 2));
+    return bytes.subspan(ETHERNET_SIZE, Ipv4::total_length::read(bytes.data() + ETHERNET_SIZE));
 }
 
 /// Whether Ethernet and IPv4 are as RoCEv2 has them.
 inline Flaw ipv4_flaw(std::span<const uint8_t> bytes) {
     if (bytes.size() < ETHERNET_SIZE) return Flaw::truncated;
-    if (load<uint16_t>(bytes.data() + 12) != 0x0800) return Flaw::not_roce;
+    if (Ethernet::ether_type::read(bytes.data()) != 0x0800) return Flaw::not_roce;
     if (bytes.size() < ETHERNET_SIZE + IPV4_SIZE) return Flaw::truncated;
     const uint8_t* ip = bytes.data() + ETHERNET_SIZE;
-    if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5) return Flaw::bad_length;
-    if ((ip[0] & 15) > 5) return Flaw::ip_options;
+    const uint8_t version_ihl = Ipv4::version_ihl::read(ip);
+    if (version_ihl >> 4 != 4 || (version_ihl & 15) < 5) return Flaw::bad_length;
+    if ((version_ihl & 15) > 5) return Flaw::ip_options;
     if (checksum({ip, IPV4_SIZE}) != 0) return Flaw::bad_checksum;
     constexpr uint16_t more_fragments_or_offset = 0x3fff;
-    if ((load<uint16_t>(ip + 6) & more_fragments_or_offset) != 0) return Flaw::fragment;
-    if (ip[9] != 17) return Flaw::not_roce;
-    return load<uint16_t>(ip + 2) > bytes.size() - ETHERNET_SIZE ? Flaw::truncated : Flaw::none;
+    if ((Ipv4::fragment::read(ip) & more_fragments_or_offset) != 0) return Flaw::fragment;
+    if (Ipv4::protocol::read(ip) != 17) return Flaw::not_roce;
+    return Ipv4::total_length::read(ip) > bytes.size() - ETHERNET_SIZE ? Flaw::truncated : Flaw::none;
 }
 
 /// Reads a frame, all but its ICRC. O(1). `frame` is whole only if there is no flaw.
 inline Flaw parse(std::span<const uint8_t> bytes, Frame& frame) {
     if (const Flaw flaw = ipv4_flaw(bytes); flaw != Flaw::none) return flaw;
     const uint8_t* const p = bytes.data();
-    const uint8_t* const udp = p + ETHERNET_SIZE + IPV4_SIZE;
-    const size_t total = load<uint16_t>(p + ETHERNET_SIZE + 2);
+    const uint8_t *const ip = p + ETHERNET_SIZE, *const udp = ip + IPV4_SIZE;
+    const size_t total = Ipv4::total_length::read(ip);
     if (total < IPV4_SIZE + UDP_SIZE) return Flaw::bad_length;
-    if (load<uint16_t>(udp + 2) != ROCE_PORT) return Flaw::not_roce;
-    if (load<uint16_t>(udp + 4) != total - IPV4_SIZE) return Flaw::bad_length;
+    if (Udp::dport::read(udp) != ROCE_PORT) return Flaw::not_roce;
+    if (Udp::length::read(udp) != total - IPV4_SIZE) return Flaw::bad_length;
     if (total < ICRC_COVERS_AT_LEAST + ICRC_SIZE) return Flaw::bad_length;
     frame.bth = read_bth(p + BTH_AT);
     if (frame.bth.version != 0) return Flaw::bad_version;
@@ -85,9 +87,9 @@ inline Flaw parse(std::span<const uint8_t> bytes, Frame& frame) {
     if (rest < extension + frame.bth.pad || (rest - extension) % 4 != 0) return Flaw::bad_length;
     std::memcpy(frame.destination.data(), p, 6);
     std::memcpy(frame.source.data(), p + 6, 6);
-    frame.source_ip = load<uint32_t>(p + ETHERNET_SIZE + 12);
-    frame.destination_ip = load<uint32_t>(p + ETHERNET_SIZE + 16);
-    frame.source_port = load<uint16_t>(udp);
+    frame.source_ip = Ipv4::src::read(ip);
+    frame.destination_ip = Ipv4::dst::read(ip);
+    frame.source_port = Udp::sport::read(udp);
     frame.reth = has_reth(frame.bth.opcode) ? read_reth(p + EXTENSION_AT) : Reth{};
     frame.aeth = has_aeth(frame.bth.opcode) ? read_aeth(p + EXTENSION_AT) : Aeth{};
     frame.payload = bytes.subspan(EXTENSION_AT + extension, rest - extension - frame.bth.pad);
@@ -98,18 +100,18 @@ inline Flaw parse(std::span<const uint8_t> bytes, Frame& frame) {
 inline void write_ipv4_udp(uint8_t* out, const Frame& frame, size_t total) {
     uint8_t* const ip = out + ETHERNET_SIZE;
     std::memset(ip, 0, IPV4_SIZE + UDP_SIZE);
-    ip[0] = 0x45;
-    store(ip + 2, static_cast<uint16_t>(total));
-    store(ip + 6, uint16_t{protocol::roce::fragment});  // "don't fragment": the identification may stay 0 (RFC 6864)
-    ip[8] = protocol::roce::ttl;
-    ip[9] = 17;
-    store(ip + 12, frame.source_ip);
-    store(ip + 16, frame.destination_ip);
-    store(ip + 10, checksum({ip, IPV4_SIZE}));
+    Ipv4::version_ihl::write(ip, 0x45);
+    Ipv4::total_length::write(ip, static_cast<uint16_t>(total));
+    Ipv4::fragment::write(ip, protocol::roce::fragment);  // "don't fragment": the identification may stay 0 (RFC 6864)
+    Ipv4::ttl::write(ip, protocol::roce::ttl);
+    Ipv4::protocol::write(ip, 17);
+    Ipv4::src::write(ip, frame.source_ip);
+    Ipv4::dst::write(ip, frame.destination_ip);
+    Ipv4::checksum::write(ip, checksum({ip, IPV4_SIZE}));
     uint8_t* const udp = ip + IPV4_SIZE;
-    store(udp, frame.source_port);
-    store(udp + 2, ROCE_PORT);
-    store(udp + 4, static_cast<uint16_t>(total - IPV4_SIZE));  // its checksum stays 0: none
+    Udp::sport::write(udp, frame.source_port);
+    Udp::dport::write(udp, ROCE_PORT);
+    Udp::length::write(udp, static_cast<uint16_t>(total - IPV4_SIZE));  // its checksum stays 0: none
 }
 
 /// Writes `frame` to `out`, which has frame_size(frame) bytes or more, and returns how many. The pad follows from the
@@ -120,7 +122,7 @@ inline size_t build(const Frame& frame, std::span<uint8_t> out) {
     uint8_t* const p = out.data();
     std::memcpy(p, frame.destination.data(), 6);
     std::memcpy(p + 6, frame.source.data(), 6);
-    store(p + 12, uint16_t{0x0800});
+    Ethernet::ether_type::write(p, 0x0800);
     write_ipv4_udp(p, frame, size - ETHERNET_SIZE);
     Bth bth = frame.bth;
     bth.pad = static_cast<uint8_t>(-frame.payload.size() & 3);

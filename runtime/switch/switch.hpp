@@ -353,11 +353,14 @@ class Switch final : public RevocableDriver {
     /// RoCEv2 (UDP to its port over IPv4 without options or fragments, with a base transport header) that claims four
     /// bytes more than it has. Servers' own, which is only forwarded, has its ICRC.
     static bool lacks_icrc(const std::uint8_t* frame, std::uint32_t size) {
-        constexpr std::uint32_t ip = protocol::Ethernet::size, udp = ip + protocol::Ipv4::size;
-        constexpr std::uint32_t least = udp + protocol::Udp::size + protocol::Bth::size;
-        return size >= least && load<2>(frame + 12) == 0x0800 && frame[ip] == 0x45 && frame[ip + 9] == 17 &&
-               (load<2>(frame + ip + 6) & 0x3fff) == 0 && load<2>(frame + udp + 2) == protocol::roce::port &&
-               ip + load<2>(frame + ip + 2) == size + protocol::requests::icrc;
+        using protocol::Ethernet, protocol::Ipv4, protocol::Udp;
+        constexpr std::uint32_t ip = Ethernet::size, udp = ip + Ipv4::size;
+        constexpr std::uint32_t least = udp + Udp::size + protocol::Bth::size;
+        return size >= least && Ethernet::ether_type::read(frame) == 0x0800 &&
+               Ipv4::version_ihl::read(frame + ip) == 0x45 && Ipv4::protocol::read(frame + ip) == 17 &&
+               (Ipv4::fragment::read(frame + ip) & 0x3fff) == 0 &&
+               Udp::dport::read(frame + udp) == protocol::roce::port &&
+               ip + Ipv4::total_length::read(frame + ip) == size + protocol::requests::icrc;
     }
 
     struct Target {

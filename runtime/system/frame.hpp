@@ -63,11 +63,12 @@ inline Kind kind_on_nf_link(std::span<const uint8_t> bytes, bool to_nf) {
 
 /// Requests of the switch and answers to it; servers may talk RDMA with others.
 inline Kind kind_on_server_link(std::span<const uint8_t> bytes, const rdma::Mac& switch_mac, bool to_server) {
-    constexpr size_t dport = 36;
+    using protocol::Ethernet, protocol::Udp;
+    constexpr size_t udp = rdma::BTH_AT - rdma::UDP_SIZE;
     if (bytes.size() < rdma::EXTENSION_AT + rdma::AETH_SIZE) return Kind::other;
     const uint8_t* const address = bytes.data() + (to_server ? 6 : 0);
     if (!std::equal(switch_mac.begin(), switch_mac.end(), address)) return Kind::other;
-    if (load<uint16_t>(bytes.data() + 12) != 0x0800 || load<uint16_t>(bytes.data() + dport) != rdma::ROCE_PORT) {
+    if (Ethernet::ether_type::read(bytes.data()) != 0x0800 || Udp::dport::read(bytes.data() + udp) != rdma::ROCE_PORT) {
         return Kind::other;
     }
     switch (static_cast<rdma::Opcode>(bytes[rdma::BTH_AT])) {

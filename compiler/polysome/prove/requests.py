@@ -44,8 +44,8 @@ def _between(first: str, end: str, header: Header, **values: int) -> bytes:
     return header.pack(**values)[header[first].at : header[end].at]
 
 
-# Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4, don't fragment, TTL
-# 64, to port 4791, no UDP checksum; BTH with the default partition.
+# Bytes of all requests (PROTOCOL.md, "Frames between switch and RDMA servers"): RoCEv2 over IPv4 without options, and
+# without a UDP checksum.
 CONSTANT = {
     TYPE: bytes.fromhex("08004500"),
     at(IPV4, "fragment"): _between("fragment", "checksum", IPV4, fragment=ROCE.fragment, ttl=ROCE.ttl, protocol=17),

@@ -20,20 +20,21 @@ constexpr std::array<sock_filter, 15> roce_filter(uint32_t ip) {
     constexpr uint16_t load_byte = BPF_LD | BPF_B | BPF_ABS, load_half = BPF_LD | BPF_H | BPF_ABS;
     constexpr uint16_t equal = BPF_JMP | BPF_JEQ | BPF_K, any_bit = BPF_JMP | BPF_JSET | BPF_K;
     constexpr uint32_t packet_type = static_cast<uint32_t>(SKF_AD_OFF) + SKF_AD_PKTTYPE, outgoing = 4;
+    using protocol::Ethernet, protocol::Ipv4, protocol::Udp;
     constexpr uint32_t ip_at = rdma::ETHERNET_SIZE;
     return {{
         {load_byte, 0, 0, packet_type},
         {equal, 12, 0, outgoing},
-        {load_half, 0, 0, 12},
+        {load_half, 0, 0, Ethernet::ether_type::at},
         {equal, 0, 10, 0x0800},
-        {BPF_LD | BPF_W | BPF_ABS, 0, 0, ip_at + 16},
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, ip_at + Ipv4::dst::at},
         {equal, 0, 8, ip},
-        {load_byte, 0, 0, ip_at + 9},
+        {load_byte, 0, 0, ip_at + Ipv4::protocol::at},
         {equal, 0, 6, 17},
-        {load_half, 0, 0, ip_at + 6},
+        {load_half, 0, 0, ip_at + Ipv4::fragment::at},
         {any_bit, 4, 0, 0x1fff},
         {BPF_LDX | BPF_B | BPF_MSH, 0, 0, ip_at},  // the length of the IPv4 header, whatever its options
-        {BPF_LD | BPF_H | BPF_IND, 0, 0, ip_at + 2},
+        {BPF_LD | BPF_H | BPF_IND, 0, 0, ip_at + Udp::dport::at},
         {equal, 0, 1, rdma::ROCE_PORT},
         {BPF_RET | BPF_K, 0, 0, 0xffffffff},
         {BPF_RET | BPF_K, 0, 0, 0},

@@ -56,7 +56,7 @@ PARSER = of(
     ("6 edits that have a slot ask for one again", Kind.stale, ROUND, "md.has_slot = 1;", "md.has_slot = 0;"),
     ("8 edits of number 0", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            0: accept;\n", ""),
     ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ wire.version }}, {{ wire.flags.split }}): parked;", "(_, {{ wire.flags.split }}): parked;"),
-    ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '0 &&& {{ "0x%04x" % (65536 - plan.queue_pairs) }}: parked_end;', "0 &&& 0: parked_end;"),
+    ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '0 &&& {{ "0x%04x" % (wire.most_queue_pairs - plan.queue_pairs) }}: parked_end;', "0 &&& 0: parked_end;"),
     ("8 edits of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            default: accept;\n        }\n    }\n    state split_edits {", "            default: split_edits;\n        }\n    }\n    state split_edits {"),
     ("8 servers speak for the switch", Kind.missing_check, f"{ATTACKS}test_a_server_cannot_ask_another_in_the_switchs_name", "            SWITCH_IP: accept;\n", "            SWITCH_IP: to_a_station;\n"),
 )  # fmt: skip
@@ -134,7 +134,7 @@ RDMA_MUTANTS = (
         ("READs are repeated beyond what was read", Kind.missing_check, f"{RDMA}[test_sequence]", "            read_packets(reth.length, config_.mtu) > used || qp.reads", "            read_packets(reth.length, config_.mtu) > used + 64 || qp.reads"),
     ),
     *of("runtime/rdma/memory.hpp", ("a region without an end", Kind.boundary, f"{RDMA}[test_requests]", "address <= size() - length", "address < size()"), ("2 a new region is zeros", Kind.stale, f"{RDMA}[test_life]", "std::memset(bytes_.data(), 0xff, bytes_.size());", "std::memset(bytes_.data(), 0, bytes_.size());")),
-    *of("runtime/rdma/roce.hpp", ("a trailer is part of the datagram", Kind.parsing, f"{RDMA}[test_roce]", "return bytes.subspan(ETHERNET_SIZE, load<uint16_t>(bytes.data() + ETHERNET_SIZE + 2));", "return bytes.subspan(ETHERNET_SIZE);")),
+    *of("runtime/rdma/roce.hpp", ("a trailer is part of the datagram", Kind.parsing, f"{RDMA}[test_roce]", "return bytes.subspan(ETHERNET_SIZE, Ipv4::total_length::read(bytes.data() + ETHERNET_SIZE));", "return bytes.subspan(ETHERNET_SIZE);")),
     *of("runtime/rdma/responder.hpp", ("an old number lives on", Kind.stale, f"{RDMA}[test_life]", "        by_qpn_.erase(qp.qpn);\n", ""), ("a READ sees later WRITEs", Kind.time, f"{RDMA}[test_waiting]", "            reply.data = reply.copy;\n", "")),
 )  # fmt: skip
 

@@ -48,7 +48,7 @@ RESPONSE_OVERHEAD = frames.response(0) - frames.pad(0) - ETHERNET.size  # of its
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the plan decides about the program. Lengths in bytes, times in units of 65.536 us; counts are powers of two.
+    """What the plan decides about the program. Lengths in bytes, times in ticks; counts are powers of two.
 
     `least`, `most`: claimed lengths of packets that are split; `cell`: bytes of a cell; `cells`: in a server's region;
     `edits_frame`: of each frame of edits, without FCS.

@@ -82,6 +82,7 @@ WIRE_VALUES: Mapping[str, Any] = {
     "clock": f"{CLOCK.low_bits + CLOCK.bits - 1}:{CLOCK.low_bits}",
     "bucket_hash": HASHES.bucket,
     "last_seq": LAST_SEQ,
+    "most_queue_pairs": TAG["queue_pair"].most + 1,
     "seq_bits": TAG["seq"].bits - TAG["seq"].spare,
     "not_seq": _WORD - TAG["seq"].most,
     "ethernet": ETHERNET.fields,
