@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,22 @@ def frames(path: Path) -> list[bytes]:
     return [captured.data for _, captured in merge([(None, path)])]
 
 
-def test_the_examples_are_what_is_said(tmp_path: Path) -> None:
+def rewritten(text: str, found: Mapping[str, bytes]) -> str:
+    """The page with the bytes of these frames, as many in each line as there were; comments stay as they are."""
+
+    def block(match: re.Match[str]) -> str:
+        rest, lines = found.get(match[1], b""), []
+        for line in match[2].splitlines():
+            octets, bar, comment = line.partition("|")
+            size = len(bytes.fromhex(octets))
+            lines.append(f"{rest[:size].hex()}   |{comment}" if rest and bar else line)
+            rest = rest[size:]
+        return f"```hex {match[1]}\n" + "\n".join(lines) + "\n```"
+
+    return BLOCK.sub(block, text)
+
+
+def test_the_examples_are_what_is_said(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if (lacking := missing()) is not None:
         pytest.skip(lacking)
     said = blocks()
@@ -47,6 +63,10 @@ def test_the_examples_are_what_is_said(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     found = [f for name in ("nf", "server0", "server1") for f in frames(tmp_path / "links" / f"{name}.pcapng")]
     found += frames(tmp_path / "out.pcapng")
+    if request.config.getoption("--update-golden"):
+        by_name = dict(zip(("fields", "edits", "write", "read", "response", "merged"), found, strict=True))
+        PAGE.write_text(rewritten(PAGE.read_text("utf-8"), by_name), "utf-8")
+        said = blocks()
     for name, example in said.items():
         if name == "packet":
             continue
