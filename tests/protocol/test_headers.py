@@ -16,7 +16,7 @@ from tests.backends.examples import program
 from polysome.backends.nf_cpp.build import compiler, missing
 from polysome.backends.system.design import default_design
 from polysome.backends.system.library import p4_text
-from polysome_protocol import HEADERS, TAG
+from polysome_protocol import ETHERNET, FRAMES, HEADERS, TAG
 from polysome_protocol.headers import Field, Header, header
 from polysome_protocol.write.cpp import type_of
 
@@ -158,22 +158,31 @@ print(p4_text(design))
 """
 
 
+SWAPPED = ("queue_pair", "length")  # of the tag, both of 16 bits and behind seq
+
+
 def test_a_change_of_the_data_is_a_change_everywhere(tmp_path: Path) -> None:
     """Another EtherType, and two fields of the tag the other way round: in a process that reads such a file."""
+    now = f"{FRAMES.ether_type:#06x}"
     package = tmp_path / "polysome_protocol"
     for file in (ROOT / "runtime" / "protocol" / "polysome_protocol").glob("*.*"):
         package.mkdir(exist_ok=True)
         (package / file.name).write_bytes(file.read_bytes())
     told = (package / "protocol.toml").read_text(encoding="utf-8")
     lines = told.splitlines(keepends=True)
-    pair = next(n for n, line in enumerate(lines) if '"queue_pair", bits = 16, about' in line)
-    assert '"length"' in lines[pair + 1]
-    lines[pair : pair + 2] = reversed(lines[pair : pair + 2])
-    (package / "protocol.toml").write_text("".join(lines).replace("0x88b5", "0x88b6"), encoding="utf-8")
+    of_tag = lines.index("[headers.tag]\n")
+    pair, length = (next(n for n in range(of_tag, len(lines)) if f'"{name}"' in lines[n]) for name in SWAPPED)
+    lines[pair], lines[length] = lines[length], lines[pair]
+    (package / "protocol.toml").write_text("".join(lines).replace(now, "0x88b9"), encoding="utf-8")
     env = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
     done = subprocess.run([sys.executable, "-c", CHANGED], env=env, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.split() == ["22", "20", str(22 << 8 | 23)]
-    assert "ETHER_TYPE_SPLIT = 0x88b6;" in done.stdout and "88b5" not in done.stdout.lower()
-    assert declared(done.stdout, "tag_end_h") == [("length", 16), ("queue_pair", 16), ("port", 16)]
-    assert "select(pkt.lookahead<bit<32>>()[15:0])" in done.stdout  # the queue pair, behind the length
+    places = [ETHERNET.size + TAG[name].at for name in reversed(SWAPPED)]
+    assert done.stderr.split() == [*map(str, places), str(places[0] << 8 | places[0] + 1)]
+    assert "ETHER_TYPE_SPLIT = 0x88b9;" in done.stdout and now not in done.stdout
+    other = {one: SWAPPED[1 - n] for n, one in enumerate(SWAPPED)}
+    names = [other.get(field.name, field.name) for field in TAG.fields if field.first > TAG["seq"].first]
+    assert declared(done.stdout, "tag_end_h") == [(name, 16) for name in names]
+    behind = 8 * places[0] - 8 * ETHERNET.size - TAG["seq"].end
+    look = f"lookahead<bit<{behind + 16}>>(){'[15:0]' if behind else ''}"  # at the queue pair, from behind seq
+    assert f"select(pkt.{look})" in done.stdout
