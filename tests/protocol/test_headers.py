@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -158,31 +159,31 @@ print(p4_text(design))
 """
 
 
-SWAPPED = ("queue_pair", "length")  # of the tag, both of 16 bits and behind seq
-
-
-def test_a_change_of_the_data_is_a_change_everywhere(tmp_path: Path) -> None:
-    """Another EtherType, and two fields of the tag the other way round: in a process that reads such a file."""
-    now = f"{FRAMES.ether_type:#06x}"
-    package = tmp_path / "polysome_protocol"
+@pytest.mark.parametrize(
+    ("order", "asked"),
+    [
+        ("version flags parse_class seq length queue_pair port", "pkt.lookahead<bit<32>>()[15:0]"),
+        ("flags version queue_pair seq port parse_class length", "hdr.tag.queue_pair"),
+    ],
+)
+def test_a_change_of_the_data_is_a_change_everywhere(order: str, asked: str, tmp_path: Path) -> None:
+    """Another EtherType, and another order of the tag's fields, in a process that reads such a file. `asked`: where the
+    parser has the queue pair from, once it has taken seq."""
+    package, now = tmp_path / "polysome_protocol", f"{FRAMES.ether_type:#06x}"
+    package.mkdir()
     for file in (ROOT / "runtime" / "protocol" / "polysome_protocol").glob("*.*"):
-        package.mkdir(exist_ok=True)
         (package / file.name).write_bytes(file.read_bytes())
-    told = (package / "protocol.toml").read_text(encoding="utf-8")
-    lines = told.splitlines(keepends=True)
-    of_tag = lines.index("[headers.tag]\n")
-    pair, length = (next(n for n in range(of_tag, len(lines)) if f'"{name}"' in lines[n]) for name in SWAPPED)
-    lines[pair], lines[length] = lines[length], lines[pair]
+    lines = (package / "protocol.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+    first = lines.index("[headers.tag]\n") + 2
+    rows = {field.name: lines[first + n] for n, field in enumerate(TAG.fields)}
+    lines[first : first + len(rows)] = [rows[name] for name in order.split()]
     (package / "protocol.toml").write_text("".join(lines).replace(now, "0x88b9"), encoding="utf-8")
     env = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
     done = subprocess.run([sys.executable, "-c", CHANGED], env=env, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    places = [ETHERNET.size + TAG[name].at for name in reversed(SWAPPED)]
+    ends = dict(zip(order.split(), accumulate(TAG[name].bits for name in order.split()), strict=True))
+    places = [ETHERNET.size + ends[name] // 8 - 2 for name in ("queue_pair", "length")]
     assert done.stderr.split() == [*map(str, places), str(places[0] << 8 | places[0] + 1)]
     assert "ETHER_TYPE_SPLIT = 0x88b9;" in done.stdout and now not in done.stdout
-    other = {one: SWAPPED[1 - n] for n, one in enumerate(SWAPPED)}
-    names = [other.get(field.name, field.name) for field in TAG.fields if field.first > TAG["seq"].first]
-    assert declared(done.stdout, "tag_end_h") == [(name, 16) for name in names]
-    behind = 8 * places[0] - 8 * ETHERNET.size - TAG["seq"].end
-    look = f"lookahead<bit<{behind + 16}>>(){'[15:0]' if behind else ''}"  # at the queue pair, from behind seq
-    assert f"select(pkt.{look})" in done.stdout
+    shown = [name for part in ("tag_h", "cell_h", "tag_end_h") for name, _ in declared(done.stdout, part)]
+    assert shown == order.split() and f"state numbered {{\n        transition select({asked})" in done.stdout

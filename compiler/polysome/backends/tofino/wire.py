@@ -42,14 +42,18 @@ def _parts() -> Mapping[str, tuple[Field, ...]]:
     return {"tag": TAG.fields[:at], "cell": TAG.fields[at : at + 1], "tag_end": TAG.fields[at + 1 :]}
 
 
+_PLACE = {field.name: f"{part}.{field.name}" for part, fields in _parts().items() for field in fields}
+
+
 def _shown(fields: tuple[Field, ...]) -> str:
     return "{" + ", ".join(field.note or field.title or field.name.replace("_", " ") for field in fields) + "}"
 
 
 def _ahead(name: str, bits: int = 0, behind: str = "") -> str:
-    """A look at a field of the tag that is still to come, or at its first `bits`: once the field `behind` was taken
-    from the packet, or nothing of the tag."""
-    return _look(TAG[name], TAG[behind].end if behind else 0, bits)
+    """A field of the tag, or its first `bits`, once the field `behind` was taken from the packet, or nothing of the
+    tag: a look at what is still to come, or what was taken already."""
+    taken = TAG[behind].end if behind else 0
+    return _look(TAG[name], taken, bits) if TAG[name].first >= taken else f"hdr.{_PLACE[name]}"
 
 
 def _ahead_of(fields: tuple[Field, ...], name: str) -> str:
@@ -88,7 +92,7 @@ WIRE_VALUES: Mapping[str, Any] = {
     "ethernet": ETHERNET.fields,
     "tag": _parts(),
     "tag_parts": ", ".join(map(_shown, _parts().values())),
-    "place": {field.name: f"{part}.{field.name}" for part, fields in _parts().items() for field in fields},
+    "place": _PLACE,
     "ahead": _ahead,
     "ahead_of": _ahead_of,
     "bridge": BRIDGE.fields,
