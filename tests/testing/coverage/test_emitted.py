@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from tests.testing.builtin.networks import captured, example
 
 from polysome.engines import ENGINES
 from polysome.p4.coverage import Coverage
-from polysome.testing.coverage.emitted import Emitted, Role, Sent, campaign
+from polysome.testing.coverage.emitted import Emitted, Sent, campaign
+from polysome_protocol import Role
 
-ROLES = Path(__file__).parents[3] / "runtime" / "switch" / "roles.hpp"
 START = "ingress parser, state start: "
 
 pytestmark = [
@@ -24,12 +23,6 @@ pytestmark = [
 def reached(coverage: Coverage, prefix: str = "") -> set[str]:
     titles = zip(coverage.titles, coverage.counts, strict=True)
     return {title.removeprefix(prefix) for title, n in titles if n and title.startswith(prefix)}
-
-
-def test_the_roles_are_those_of_the_switch() -> None:
-    named = re.search(r"enum class PortRole [^{]*\{([^}]*)\}", ROLES.read_text(encoding="utf-8"))
-    assert named is not None
-    assert [name.strip() for name in named[1].split(",")] == [role.name for role in Role]
 
 
 def test_frames_come_in_by_a_port_of_their_role() -> None:
