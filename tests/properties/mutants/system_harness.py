@@ -36,8 +36,9 @@ def attempt_system(name: str, checkout: Path, test: str) -> dict[str, Any]:
     folders = {"XDG_CACHE_HOME": checkout.parent / "cache", "TMPDIR": checkout.parent / "tmp"}
     for folder in folders.values():
         folder.mkdir()
-    sources = (checkout / "compiler", checkout / "runtime" / "controller", checkout)
-    paths = {"PYTHONPATH": os.pathsep.join(map(str, sources)), "PYTHONDONTWRITEBYTECODE": "1"}
+    runtime = checkout / "runtime"
+    packages = (checkout / "compiler", runtime / "controller", runtime / "protocol", checkout)
+    paths = {"PYTHONPATH": os.pathsep.join(map(str, packages)), "PYTHONDONTWRITEBYTECODE": "1"}
     environment = os.environ | paths | {key: str(folder) for key, folder in folders.items()}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=short", "-rfE", test]
     start = time.monotonic()
