@@ -24,11 +24,11 @@ from polysome_controller.journal import Journal
 from polysome_controller.nfs import NfServers
 from polysome_controller.pairs import PairWatch
 from polysome_controller.peer import Peer
-from polysome_controller.program import LAST_SEQ
 from polysome_controller.servers import Server
 from polysome_controller.state import Fleeting, State
 from polysome_controller.switch import Switch
 from polysome_controller.tasks import forever
+from polysome_protocol import LAST_SEQ
 
 POLL = 1_000_000  # ns between two looks for queue pairs that are down
 NOTHING_TO_SEE = 1 << 62  # ns: of looks that would find what they found before

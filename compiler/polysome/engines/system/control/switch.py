@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from polysome.backends.system.calls import SwitchCalls
 from polysome.backends.system.structs import Port
 from polysome_controller.driver import (
-    FIRST_QUEUE,
-    QUEUE,
     Clear,
     Counts,
     Identity,
@@ -31,6 +29,7 @@ from polysome_controller.driver import (
     Traffic,
     Update,
 )
+from polysome_protocol import QUEUES
 
 BOOT = 1  # it has one run only
 NS = 1_000_000_000
@@ -106,7 +105,8 @@ class SimulatedSwitch(SwitchDriver):
             port = self._calls.port(number)
             if port is not None:
                 first = port.first_queue_bytes or port.queue_bytes
-                queues = {QUEUE: QueueTraffic(port.queue_bytes, QUEUE), FIRST_QUEUE: QueueTraffic(first, FIRST_QUEUE)}
+                limits = {QUEUES.all: port.queue_bytes, QUEUES.first: first}
+                queues = {queue: QueueTraffic(limit, queue) for queue, limit in limits.items()}
                 found.append(PortTraffic(number, port.rate, (), queues))
         return Traffic(self._cell, None, tuple(found))
 
