@@ -11,15 +11,18 @@ from tests import tags
 from tests.switch.process.conftest import Site
 from tests.switch.process.harness import pb
 
+from polysome_protocol import FRAMES
+
 A, B = 0x02_00_00_00_00_0A, 0x02_00_00_00_00_0B
 SWITCH_MAC = bytes.fromhex("02706f6c7901")
 NF_MAC = bytes.fromhex("02706f6c7902")
 SERVER_MAC = bytes.fromhex("02706f6c7910")
+OTHER = (FRAMES.ether_type ^ 3).to_bytes(2, "big")  # an EtherType that is not ours
 
 
 def frame(to: int, size: int, between: bytes = b"") -> bytes:
     """An Ethernet frame of `size` bytes, with `between` behind its addresses."""
-    head = to.to_bytes(6, "big") + A.to_bytes(6, "big") + between + b"\x88\xb6"
+    head = to.to_bytes(6, "big") + A.to_bytes(6, "big") + between + OTHER
     return head + bytes(i * 7 % 251 for i in range(size - len(head)))
 
 
