@@ -64,7 +64,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     building._runtime.cache_clear()
     yield tmp_path
     building._runtime.cache_clear()
-    building._text.cache_clear()
 
 
 def says(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -74,7 +73,6 @@ def says(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
         return text
 
     monkeypatch.setattr(building, "generate", one)
-    building._text.cache_clear()
 
 
 def counting(place: Path, monkeypatch: pytest.MonkeyPatch, extra: str = "") -> Path:

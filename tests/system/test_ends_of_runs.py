@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.system.at_work import Frame, at, at_work, designed, run_of, whole
+from tests.system.at_work import SECOND, Frame, at, at_work, designed, run_of, whole
 from tests.system.outcome import SYSTEM, traffic
 
 from polysome.backends.nf_cpp.library import Failed
@@ -160,3 +160,13 @@ def test_runs_at_the_same_time_know_nothing_of_each_other() -> None:
         quiet.finish()
         faulty.finish()
     assert faulty.records == alone() and quiet.records == alone(mix="")
+
+
+def test_a_system_whose_queues_drain_slowly_comes_up_too() -> None:
+    spec, made = designed("load_balancer")
+    parking = made.plan.parking
+    assert parking is not None
+    slow = replace(parking, queueing=replace(parking.queueing, value=3 * SECOND))
+    design = replace(made, plan=replace(made.plan, parking=slow))
+    with at_work(spec, design) as system:
+        assert system.controller.seconds >= 3 and not any(server.waiting for server in system.controller.servers)

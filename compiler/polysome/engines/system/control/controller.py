@@ -31,6 +31,7 @@ from polysome_controller.tasks import forever
 from polysome_protocol import LAST_SEQ
 
 POLL = 1_000_000  # ns between two looks for queue pairs that are down
+BEFORE_WORK = 2 * NS  # ns before the next packet at which who brings something back looks again
 NOTHING_TO_SEE = 1 << 62  # ns: of looks that would find what they found before
 FIRST = LAST_SEQ - LAST_SEQ // 2  # so that the switch's first run, the only one, numbers packets from 1
 
@@ -66,8 +67,9 @@ class SimulatedController:
         steps = [self.switch.watch(), nf.watch(), *(server.watch() for server in self.servers)]
         steps.append(forever(pairs.look, pairs.pause, context.journal))
         self._tasks = [self._loop.create_task(self._watched(step)) for step in steps]
+        enough = fixed.config.longest_queueing / NS + 1  # s: queues drain first
         try:
-            self._run_until(lambda: nf.part.up and not any(server.waiting for server in self.servers), context.journal)
+            self._run_until(lambda: nf.part.up and not any(s.waiting for s in self.servers), enough, context.journal)
         except BaseException:
             self.close()
             raise
@@ -111,6 +113,7 @@ class SimulatedController:
     # ---------------------------------------------------------------- the world of the loop
 
     def go_on(self, seconds: float | None) -> None:
+        """As a `World`. While the system is not at work, nothing but the controller's own time passes."""
         if not self._at_work:
             if seconds is None:
                 raise Failed("the controller waits for something that does not come")
@@ -141,13 +144,8 @@ class SimulatedController:
         if not progress.resting or self._waiting is None:
             return 0
         batch, first = self._waiting
-        margin = self._restoring if any(server.waiting for server in self.servers) else 0
+        margin = BEFORE_WORK if any(server.waiting for server in self.servers) else 0
         return int(min(progress.next, max(0, batch[first].time - margin)))
-
-    @property
-    def _restoring(self) -> int:
-        """ns before the next packet at which those who bring something back begin to look again."""
-        return 2 * NS
 
     # ---------------------------------------------------------------- the loop
 
@@ -156,11 +154,12 @@ class SimulatedController:
         if self._stopped is not None:
             raise self._stopped
 
-    def _run_until(self, there: Callable[[], bool], journal: Journal) -> None:
+    def _run_until(self, there: Callable[[], bool], bring_up: float, journal: Journal) -> None:
+        """For `bring_up` seconds at most; Failed if that is not enough."""
+        patience = self.seconds + bring_up
+
         async def wait() -> None:
-            for _ in range(100):
-                if there() or self._stopped is not None:
-                    return
+            while not there() and self._stopped is None and self.seconds < patience:
                 await asyncio.sleep(0.001)
 
         self._loop.run_until_complete(wait())
