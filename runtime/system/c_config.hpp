@@ -79,8 +79,8 @@ struct polysome_system {
     size_t size_count;
 };
 
-/// How far a run is. `next`: when a server dies, comes back or fails (all ones: none does). `resting`: nothing moves, and
-/// nothing is left to be seen by a look at the switch.
+/// How far a run is. `next`: when a server dies, comes back or fails (all ones: none does). `resting`: nothing moves,
+/// and nothing is left to be seen by a look at the switch.
 struct polysome_progress {
     uint64_t now;
     uint64_t next;

@@ -1,4 +1,5 @@
-// The structs of the C ABI as a system's config: faults are where they belong, and those that make no sense are refused.
+// The structs of the C ABI as a system's config: faults are where they belong, and those that make no sense are
+// refused.
 #include <gtest/gtest.h>
 
 #include "system/c_config.hpp"
