@@ -31,6 +31,7 @@ from polysome.engines import ENGINES
 from polysome.engines.shrunk import shrunk
 from polysome.plan import frames as sizes_of
 from polysome.testing.spec import Spec
+from polysome_protocol import FRAMES
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),
@@ -131,7 +132,7 @@ def test_each_byte_takes_its_time() -> None:
 
 
 def test_a_servers_hosts_speak_to_each_other() -> None:
-    hello = a.ethernet(a.SERVER_MAC + 1, a.SERVER_MAC, 0x88B6) + bytes(66)
+    hello = a.ethernet(a.SERVER_MAC + 1, a.SERVER_MAC, FRAMES.ether_type ^ 0xFF) + bytes(66)
     system = through(designed(NAME), at(0, hello, AT_SERVER | 0))
     assert [(it.port, it.packet, it.data) for it in system.of(Kind.host)] == [(1, 0, hello)]
 

@@ -127,7 +127,7 @@ def test_frames_of_a_class_are_as_long_as_the_plan_says(measured: Measured) -> N
         assert not wire.of_other_lengths(phase.fields, {way["number"]: way["to_nf"] for way in split})
         assert not wire.of_other_lengths(phase.edits, {way["number"]: way["from_nf"] for way in split})
         classes = {seq: packet.way["number"] for seq, packet in phase.parked.items()}
-        assert {wire.tag_seq(one): one[wire.CLASS] for one in phase.fields} == classes
+        assert {wire.tag_seq(one): tags.of(one, "parse_class") for one in phase.fields} == classes
         assert all(len(one.data) <= longest for one in (*phase.to_nf, *phase.from_nf))
 
 
