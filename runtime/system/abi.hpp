@@ -291,9 +291,8 @@ size_t coverage(void* handle, const uint64_t** counts) {
             handle, [&](auto& object) { object.system.device().set_multicast(group, std::span(ports, count)); });     \
     }                                                                                                                 \
     int polysome_system_set_port(void* handle, const polysome_port* port) {                                           \
-        return polysome::system::guarded<Object>(handle, [&](auto& object) {                                          \
-            object.system.device().set_port(port->port, polysome::system::port_of(*port));                            \
-        });                                                                                                           \
+        return polysome::system::guarded<Object>(                                                                     \
+            handle, [&](auto& object) { object.system.set_port(port->port, polysome::system::port_of(*port)); });     \
     }                                                                                                                 \
     /* As it is set; 2: it is not. */                                                                                 \
     int polysome_system_port(void* handle, uint16_t number, polysome_port* port) {                                    \
@@ -304,8 +303,8 @@ size_t coverage(void* handle, const uint64_t** counts) {
         });                                                                                                           \
     }                                                                                                                 \
     int polysome_system_hold(void* handle, uint16_t port, int on) {                                                   \
-        return polysome::system::guarded<Object>(                                                                     \
-            handle, [&](auto& object) { object.system.device().hold_port(port, on != 0); });                          \
+        return polysome::system::guarded<Object>(handle,                                                              \
+                                                 [&](auto& object) { object.system.hold_port(port, on != 0); });      \
     }                                                                                                                 \
     int polysome_system_set_generator(void* handle, uint16_t port, uint64_t period, size_t count) {                   \
         return polysome::system::guarded<Object>(                                                                     \

@@ -63,6 +63,15 @@ class System final {
 
     // ---- the controller's
 
+    /// Frames that were held may leave now.
+    void set_port(uint16_t port, const p4::PortConfig& config) {
+        switch_.set_port(port, config);
+        refresh_switch();
+    }
+    void hold_port(uint16_t port, bool on) {
+        switch_.hold_port(port, on);
+        refresh_switch();
+    }
     /// Sweeps over queue pairs 0 to `count` - 1, as frames of the packet generator at `port` (rule 4); none if `period`
     /// or `count` is 0.
     void set_generator(uint16_t port, Time period, size_t count) {
@@ -333,7 +342,7 @@ class System final {
                             }
                             Link& link = *by_port_[port];
                             if (link.role() == Role::traffic) commons_.ledger.reached(mark, Step::leaving);
-                            link.put(bytes, mark, left + switch_start_ - warm_up);
+                            link.put(bytes, mark, std::max(now_, left + switch_start_ - warm_up));
                             refresh(link);
                         });
         refresh_switch();
@@ -422,7 +431,8 @@ class System final {
     Time switch_time(Time time) const { return time - switch_start_ + warm_up; }
     void refresh_switch() {
         const Time next = switch_.next();
-        work_.set(switch_part, next == never ? never : next + switch_start_ - warm_up);
+        // What a port held waits since some time ago.
+        work_.set(switch_part, next == never ? never : std::max(now_, next + switch_start_ - warm_up));
     }
     void refresh(const Link& link) { work_.set(first_link_part() + link.number(), link.next()); }
     void refresh_server(size_t i) {

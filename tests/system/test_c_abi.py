@@ -144,6 +144,20 @@ def test_what_a_controller_asks_of_nobody_is_refused() -> None:
         assert switch.port(99) is None and agents.state(1, 1) == (1, (True,))
 
 
+def test_a_port_that_is_held_keeps_its_frames_until_it_is_not() -> None:
+    spec, design = designed(NAME)
+    nf = design.site.nf_servers[0].port
+    with at_work(spec, design) as system:
+        system.running.switch.hold(nf, True)
+        system.arrive([at(0, whole()), at(POLL, whole())])
+        assert not system.of(Kind.decided)
+        system.running.switch.hold(nf, False)
+        system.finish()
+        decided = system.of(Kind.decided)
+        assert [it.packet for it in decided] == [0, 1] and decided[0].time >= START + POLL
+        assert system.counters["packets left"] == 2
+
+
 # ---------------------------------------------------------------- a run in pieces
 
 

@@ -144,7 +144,7 @@ GAPS: dict[str, tuple[int, list[range], list[int]]] = {
     "server0:dead@1ms..": (1, [], [2]),
     "servers:dead@1ms..": (2, [], [2, 3]),
     "server0:dead@1ms..5000s": (1, [range(5000, 7199)], [2]),
-    "server0:dead@1s..2000s": (0, [range(2000, 3599)], []),
+    "server0:dead@1s..2000s": (1, [range(2000, 3599)], []),
     "server0:nak@1ms": (1, [range(3600, 3601)], [2]),
 }
 

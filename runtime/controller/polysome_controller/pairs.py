@@ -21,7 +21,6 @@ class PairWatch:
         self._servers = servers
         self._doubt = doubt
         self._count = len(context.layout.server_of)
-        self.downs = 0  # how often one was found
         self._period = context.config.polling.queue_pairs / SECOND
 
     async def pause(self) -> None:
@@ -39,7 +38,6 @@ class PairWatch:
             for pair in server.pairs:
                 if values[pair]:
                     server.seen_up(pair)
-            gone = server.went_down([p for p in server.pairs if not values[p]], "taken down by the switch")
-            self.downs += gone
-            if gone and self._doubt is not None:
+            down = [pair for pair in server.pairs if not values[pair]]
+            if server.went_down(down, "taken down by the switch") and self._doubt is not None:
                 self._doubt(server)

@@ -80,6 +80,7 @@ class Server:
         self.pulse = Pulse()
         self.pairs = context.layout.servers[index]  # by their number at the agent
         self.status = {pair: PairStatus() for pair in self.pairs}
+        self.downs = 0  # how often a queue pair went down
         self.rounds = 0  # of restoring: what was read before the last one is out of date
         self._context = context
         self._switch = switch
@@ -104,15 +105,16 @@ class Server:
     def serves(self) -> bool:
         return len(self.waiting) < len(self.pairs)
 
-    def went_down(self, pairs: Iterable[int], reason: str) -> int:
-        """Those that were up are to be restored; said once. How many there are."""
+    def went_down(self, pairs: Iterable[int], reason: str) -> bool:
+        """Those that were up are to be restored; said once. Whether there are such."""
         gone = [pair for pair in pairs if self.status[pair].state == "up"]
         for pair in gone:
             self.status[pair].state, self.status[pair].reason = "waiting", reason
         if gone:
             self._context.journal.warning(self.config.name, f"{_ranges(gone)} down: {reason}")
             self.pulse.wake()
-        return len(gone)
+        self.downs += len(gone)
+        return bool(gone)
 
     def seen_up(self, pair: int) -> None:
         self.status[pair].seen_up = clock.seconds()
