@@ -1,6 +1,6 @@
 """Where the standard library and the targets are: inside the installed package, or beside it in a checkout.
 
-And where what was made once is kept for the next time, and which engines there are.
+And where what was made once is kept for the next time, and which engines and architectures there are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,17 @@ def folder(name: str) -> Path:
 
 def engines() -> tuple[str, ...]:
     """The engines by name: each is a folder of `polysome.engines`. This loads none."""
-    return tuple(found.name for found in iter_modules([str(Path(__file__).parent / "engines")]) if found.ispkg)
+    return _packages("engines")
+
+
+@cache
+def architectures() -> tuple[str, ...]:
+    """The architectures by name: each is a folder of `polysome.plan.architectures`. This loads none."""
+    return _packages("plan/architectures")
+
+
+def _packages(folder: str) -> tuple[str, ...]:
+    return tuple(found.name for found in iter_modules([str(Path(__file__).parent / folder)]) if found.ispkg)
 
 
 def user_cache() -> Path:

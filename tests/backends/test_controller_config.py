@@ -8,7 +8,7 @@ import pytest
 from tests.backends.examples import program
 
 from polysome.backends.controller.config import Places, controller_config
-from polysome.backends.system.design import default_design
+from polysome.plan.design import default_design
 
 
 @pytest.mark.parametrize(("spare", "told"), [(None, 10), (1, 1), (10, 10), (11, 10)])

@@ -21,10 +21,10 @@ from tests.prove.p4.concrete import Facts
 
 from polysome import smt
 from polysome.analysis.layout import Carry
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_text
 from polysome.p4 import program as pr
 from polysome.p4.load import load
+from polysome.plan.design import Design
 from polysome.prove.case import port_metadata
 from polysome.prove.p4.parser import Path as Walked
 from polysome.prove.p4.parser import paths

@@ -9,9 +9,9 @@ import pytest
 from tests.backends.examples import EXAMPLES, program
 
 from polysome.backends.controller.probes import lengths, probes
-from polysome.backends.system.design import Design, default_design
 from polysome.config.tables import Tables
 from polysome.interp.machine import Machine, Nowhere
+from polysome.plan.design import Design, default_design
 
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
 UNSPLIT = ("bridge", "router6")

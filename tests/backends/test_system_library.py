@@ -17,10 +17,11 @@ from polysome.backends.nf_cpp.build import compiler
 from polysome.backends.nf_cpp.library import Failed
 from polysome.backends.system import abi, structs
 from polysome.backends.system.configure import DEEP, Run, configure
-from polysome.backends.system.design import NOTHING, default_design
 from polysome.backends.system.faults import parse
 from polysome.backends.system.library import p4_text
 from polysome.plan import targets
+from polysome.plan.architectures.ribosome.store import parking_of, queue_pairs
+from polysome.plan.design import NOTHING, default_design
 from polysome.resources import folder
 
 STRUCTS = {
@@ -100,7 +101,7 @@ def test_what_a_design_says_is_what_the_library_gets() -> None:
 
 def test_sizes_are_the_plans() -> None:
     made = default_design(program("load_balancer"))
-    parking = made.plan.parking
+    parking = parking_of(made.plan)
     assert parking is not None
     sizes = made.sizes
     assert (sizes.slots, sizes.cells, sizes.cell) == (parking.slots.value, parking.cells.value, parking.cell.value)
@@ -112,7 +113,7 @@ def test_sizes_are_the_plans() -> None:
 
 def test_a_system_that_splits_nothing() -> None:
     made = default_design(program("bridge"))
-    assert made.ways == () and made.sizes == NOTHING and made.queue_pairs == ()
+    assert made.ways == () and made.sizes == NOTHING and queue_pairs(made.plan) == ()
 
 
 def test_what_is_no_library_is_said(tmp_path: Path) -> None:

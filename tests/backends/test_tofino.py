@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from tests.backends.examples import EXAMPLES, program
 
-from polysome.backends.system.design import default_design
 from polysome.backends.system.library import limits
 from polysome.backends.tofino.names import instance
 from polysome.backends.tofino.program import Addresses, Sizes, tofino_program
 from polysome.p4 import program as pr
 from polysome.p4.load import load
+from polysome.plan.design import default_design
 from polysome.plan.frames import BRIDGE
 from polysome.plan.ways import ways
 

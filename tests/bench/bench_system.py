@@ -44,9 +44,9 @@ from polysome.backends.nf_cpp.sizes import sizes  # noqa: E402
 from polysome.backends.system import library  # noqa: E402
 from polysome.backends.system.abi import Kind, Library, Running  # noqa: E402
 from polysome.backends.system.configure import CABLE, Run, configure  # noqa: E402
-from polysome.backends.system.design import Design  # noqa: E402
 from polysome.backends.tofino.program import INGRESS_EVENTS  # noqa: E402
 from polysome.engines.system.control.controller import SimulatedController  # noqa: E402
+from polysome.plan.design import Design  # noqa: E402
 
 FLOWS = 4096
 SITE_LOAD = 0.9  # of a traffic port

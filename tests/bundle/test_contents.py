@@ -108,7 +108,7 @@ def test_scripts_may_be_run_and_nothing_else(soft: Path) -> None:
 def test_the_plan_is_that_of_polysome_plan(soft: Path) -> None:
     shown = json.loads(polysome("plan", EXAMPLE / "load_balancer.nf", "--site", EXAMPLE / "site.toml", "--json").stdout)
     planned = json.loads((soft / "plan.json").read_text())
-    assert planned["parking"]["cells"]["value"] == shown["parking"]["cells"]["value"]
+    assert planned["store"]["cells"]["value"] == shown["store"]["cells"]["value"]
     assert planned["links"][2]["load"] == shown["links"][2]["load"]
 
 
@@ -133,7 +133,7 @@ def test_an_nf_whose_packets_go_whole(name: str, tmp_path: Path) -> None:
     )
     agent = json.loads((bundle / "rdma" / "memory1.json").read_text())
     assert (agent["region"], agent["queue_pairs"]) == (0, 0)
-    assert json.loads((bundle / "plan.json").read_text())["parking"] is None
+    assert json.loads((bundle / "plan.json").read_text())["store"] is None
     assert "all packets travel to the NF" in (bundle / "report.html").read_text()
 
 

@@ -44,9 +44,9 @@ def test_what_is_printed(name: str, options: tuple[str, ...], golden: Callable[[
 
 def test_json_has_every_number_with_its_formula() -> None:
     made = json.loads(polysome("plan", spec("nat"), "--json").stdout)
-    cells = made["parking"]["cells"]
+    cells = made["store"]["cells"]
     assert cells["value"] == 512 and cells["unit"] == "cells" and "power of two" in cells["formula"]
-    assert made["parking"]["regions"][1]["first"] == made["parking"]["queue_pairs"]["value"]
+    assert made["store"]["regions"][1]["first"] == made["store"]["queue_pairs"]["value"]
 
 
 def test_a_site_file_is_planned_for() -> None:
@@ -62,7 +62,7 @@ def test_params_of_the_site_reach_the_spec(tmp_path: Path) -> None:
     site = tmp_path / "site.toml"
     site.write_text(text[: text.index("[ports]")] + ports + text[text.index("[[nf") :] + '[params]\nrate = "100Mbps"\n')
     holds = [
-        json.loads(polysome("plan", spec("shaper"), "--json", *o).stdout)["parking"]["hold"]["value"]
+        json.loads(polysome("plan", spec("shaper"), "--json", *o).stdout)["store"]["hold"]["value"]
         for o in ((), ("--site", site), ("--site", site, "--param", "rate=10Mbps"))
     ]
     assert holds[0] == holds[2] > 9 * holds[1]

@@ -9,11 +9,11 @@ from typing import Any
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.system.abi import Running, load
 from polysome.backends.system.configure import Run, configure
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import build
 from polysome.backends.system.structs import Port
 from polysome.engines.system.control.controller import SimulatedController, fixed_of
 from polysome.engines.system.control.switch import BOOT, SimulatedSwitch
+from polysome.plan.design import Design
 from polysome.testing.spec import Spec
 from polysome_controller import control_pb2 as pb
 from polysome_controller.context import Fixed

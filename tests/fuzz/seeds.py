@@ -13,7 +13,7 @@ from tests.system import attacks as a
 from tests.system.outcome import designed, traffic
 from tests.up.load import forged
 
-from polysome.backends.system.design import NF_MAC, SERVER_IP, SERVER_MAC
+from polysome.plan.design import NF_MAC, SERVER_IP, SERVER_MAC
 
 USERS, NF, SERVERS, CONTROLLER, PLAIN = (0, 1), 2, (3, 4), 5, 6  # places where frames come from
 SOON = 0x50 | 7  # a time to wait: 7 << 12 ns

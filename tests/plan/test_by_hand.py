@@ -13,6 +13,7 @@ import pytest
 from tests.plan.helpers import example, program_of, read_site
 
 from polysome.ir import program as ir
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.model import Plan
 from polysome.plan.split import plan
 from polysome.syntax.diagnostics import Report, SpecError
@@ -208,9 +209,10 @@ def test_the_load_of_every_link_or_the_link_that_is_too_full(nf: Nf, place: Plac
         return
     made = planned(nf, place, tmp_path)
     assert {(link.name, link.direction): (link.load.value, link.capacity.value) for link in made.links} == wanted
-    assert (made.parking is not None) == (nf.least > 0)
-    if made.parking is not None:
-        assert (made.parking.threshold.value, made.parking.longest.value) == (nf.least, LONGEST)
+    parking = parking_of(made)
+    assert (parking is not None) == (nf.least > 0)
+    if parking is not None:
+        assert (parking.threshold.value, parking.longest.value) == (nf.least, LONGEST)
     grown = max(nf.whole or 0, 0)
     assert made.nf_link.value == LARGEST + grown + TAGGED and made.out_frame.value == LARGEST + grown
     assert made.cores.value == 1 and len(made.standby) == len(place.nf) - 1

@@ -51,7 +51,7 @@ def test_the_site_of_a_bundle_is_right(tmp_path: Path) -> None:
 
 
 def test_every_code_has_a_case() -> None:
-    sources = Path(polysome.plan.split.__file__).parent.glob("*.py")
+    sources = Path(polysome.plan.split.__file__).parent.rglob("*.py")
     codes = {code for source in sources for code in re.findall(r'"(E1[34]\d{2})"', source.read_text(encoding="utf-8"))}
     cases = {case[:5] for case in CASES if case[:3] in ("E13", "E14")}
     assert codes and codes == cases

@@ -10,8 +10,10 @@ from tests.plan.helpers import example
 
 from polysome.ir.program import Traffic
 from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.architectures.ribosome.parking import TICK
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.model import Options, Plan
-from polysome.plan.parking import TICK
 from polysome.plan.site import Site, default_site
 from polysome.plan.split import plan
 from polysome.syntax.diagnostics import SpecError
@@ -52,14 +54,14 @@ def check(made: Plan, site: Site, declared: bool) -> None:
     assert bool(over) == any("on the way out" in note for note in made.notes)
     assert all(made.nf_link.value <= server.largest_frame for server in site.nf_servers)
     assert made.cores.value >= 1
-    p = made.parking
+    p = parking_of(made)
     assert (p is not None) == bool(made.split) == (made.whole_rate is not None)
     if p is None:
         return
     assert all(power(n.value) for n in (p.cell, p.path_mtu, p.cells, p.slots, p.queue_pairs, p.buckets, p.tries))
     assert p.slots.value <= p.cells.value <= 2**30 and p.timeout.value % TICK == 0
     assert p.cell.value <= p.path_mtu.value <= 4096
-    assert p.longest.value + frames.CELL_HEADER + frames.MOST_PAD <= p.cell.value
+    assert p.longest.value + requests.CELL_HEADER + requests.MOST_PAD <= p.cell.value
     assert p.longest.value <= site.largest_frame
     packets = made.traffic.packets.value
     assert p.cells.value * 10**9 >= packets * p.parked.value

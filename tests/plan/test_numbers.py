@@ -9,6 +9,8 @@ from tests.plan.helpers import ROOT, example, made
 
 from polysome.ir.program import Traffic
 from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.model import Options, Plan
 from polysome.plan.numbers import Number, binary, power_of_two, rate
 from polysome.plan.site import Site, default_site
@@ -25,10 +27,10 @@ def value(number: Number) -> int:
 
 def test_frames_are_as_long_as_the_formats_say() -> None:
     """WRITE of 1000 B: 14 + 20 + 8 + 12 + 16 + 4 of cell header + 4 pad + 1000 + 4 of ICRC; and so on."""
-    assert frames.write(1000) == 1082 and frames.response(1000) == 1070
-    assert (frames.READ, frames.ACK) == (74, 62)
-    assert [frames.pad(n) for n in (60, 61, 62, 63, 64)] == [4, 7, 6, 5, 4]
-    assert frames.cell(61) == 4 + 7 + 61
+    assert requests.write(1000) == 1082 and requests.response(1000) == 1070
+    assert (requests.READ, requests.ACK) == (74, 62)
+    assert [requests.pad(n) for n in (60, 61, 62, 63, 64)] == [4, 7, 6, 5, 4]
+    assert requests.cell(61) == 4 + 7 + 61
     assert [frames.whole(n) for n in (30, 34, 35, 1514)] == [60, 60, 61, 1540]
 
 
@@ -36,7 +38,7 @@ def test_load_balancer_on_three_servers() -> None:
     """200 Gbit/s of 1024 B on the wire are 24 414 062.5 packets/s; each number follows by hand."""
     found = made("load_balancer", THREE)
     assert value(found.traffic.packets) == 24_414_063
-    p = found.parking
+    p = parking_of(found)
     assert p is not None
     assert {(f.fields, f.edits, f.to_nf, f.from_nf) for f in found.split} == {(13, 10, 60, 60)}
     # Ethernet, one VLAN tag, IPv4, and a TCP header with all options: 14 + 4 + 20 + 60 = 98 B.
@@ -94,15 +96,16 @@ def test_loads_of_links() -> None:
 def test_a_schedule_that_holds_packets_needs_cells_for_that_time() -> None:
     """2 Gbit/s of 1024 B on the wire for 204.8 ms and a bit over 1 ms: 50 366 packets."""
     found = made("shaper", default_site(("lan", "wan")))
-    assert found.parking is not None
-    assert value(found.parking.hold) == 204_800_004
-    assert value(found.parking.cells) == 65_536
-    assert value(found.parking.regions and found.parking.cells) * 2048 == found.parking.regions[0].bytes
+    parking = parking_of(found)
+    assert parking is not None
+    assert value(parking.hold) == 204_800_004
+    assert value(parking.cells) == 65_536
+    assert value(parking.regions and parking.cells) * 2048 == parking.regions[0].bytes
 
 
 def test_bits_of_cells_take_blocks_too() -> None:
     """8 Mi cells: 2 Mi bits in each of four registers of 16 blocks and a spare one, as p4c counts them."""
-    p = plan(example("shaper"), fitting_site(example("shaper"), "tofino")).parking
+    p = parking_of(plan(example("shaper"), fitting_site(example("shaper"), "tofino")))
     assert p is not None
     assert (value(p.slots), value(p.cells)) == (16_384, 2**23)
     assert value(p.slot_blocks) == (8 + 1) + 1 * (4 + 1) + 4 * (16 + 1)
@@ -113,7 +116,7 @@ def test_there_are_never_more_slots_than_cells() -> None:
     site = default_site(LB)
     quick = replace(site, traffic_rate=2 * 10**9, nf_servers=(replace(site.nf_servers[0], latency=0),))
     lb = replace(example("load_balancer"), traffic=Traffic(rate=266_667 * 1024 * 8, mean=None, flows=None, new=None))
-    p = plan(lb, quick).parking
+    p = parking_of(plan(lb, quick))
     assert p is not None
     assert 266_667 * value(p.parked) // 10**9 == 123 and 2 * 266_667 * value(p.read) // 10**9 == 132
     assert value(p.slots) == value(p.cells) == 256
@@ -131,9 +134,10 @@ def test_all_headers_take_more_of_the_nf_link_than_fields() -> None:
 def test_where_splitting_pays_is_where_frames_are_shorter_than_the_whole_packet() -> None:
     """acl sends up to 37 B of fields; whole, a packet of the threshold's length takes no less than split."""
     found = made("acl", default_site(("inside", "outside")))
-    assert found.parking is not None
+    parking = parking_of(found)
+    assert parking is not None
     heavy = max(f.to_nf + f.from_nf for f in found.split)
-    above = found.parking.threshold.value + 1
+    above = parking.threshold.value + 1
     assert 2 * frames.whole(above) > heavy
     assert above >= max(f.least_length for f in found.split)
 
@@ -141,8 +145,9 @@ def test_where_splitting_pays_is_where_frames_are_shorter_than_the_whole_packet(
 def test_packets_beyond_the_largest_cell_go_whole() -> None:
     """An MTU of 9000 B: cells are as large as a path MTU can be, 4096 B, which leaves 4085 B for a packet."""
     found = made("load_balancer", replace(THREE, mtu=9000))
-    assert found.parking is not None
-    assert (value(found.parking.cell), value(found.parking.longest)) == (4096, 4085)
+    parking = parking_of(found)
+    assert parking is not None
+    assert (value(parking.cell), value(parking.longest)) == (4096, 4085)
     assert any("over 4085 B go whole" in note for note in found.notes)
 
 
@@ -155,7 +160,7 @@ def test_what_is_deeper_than_the_egress_parser_sees_goes_whole() -> None:
     deep = [f for f in found.frames if f.number is None and "egress parser" in f.why]
     assert [f.headers for f in deep] == ["ethernet / vlan / ipv4 / tcp", "ethernet / vlan / ipv4 / udp"]
     none = plan(lb, replace(shallow, switch=replace(THREE.switch, egress_depth_most_bytes=40), traffic_rate=10**10))
-    assert none.parking is None and not none.split
+    assert parking_of(none) is None and not none.split
 
 
 def test_mirror_sessions_count_what_the_chip_counts() -> None:
@@ -201,8 +206,9 @@ def test_one_server_has_the_traffic_and_the_others_must_be_able_to() -> None:
 
 def test_queue_pairs_may_be_given() -> None:
     found = plan(example("nat"), default_site(("inside", "outside")), Options(queue_pairs=8))
-    assert found.parking is not None and value(found.parking.queue_pairs) == 8
-    assert [r.first for r in found.parking.regions] == [0, 8]
+    parking = parking_of(found)
+    assert parking is not None and value(parking.queue_pairs) == 8
+    assert [r.first for r in parking.regions] == [0, 8]
 
 
 def test_the_fitting_site_has_as_many_servers_as_the_load_takes() -> None:
@@ -220,7 +226,7 @@ def test_the_ports_of_the_fitting_site_are_as_fast_as_the_nf_link_takes() -> Non
     site = fitting_site(example("bridge"), "tofino")
     assert site.traffic_rate == 100 * 10**9 * 1024 // (3 * 1050) // 10**6 * 10**6
     found = plan(example("bridge"), site)
-    assert 99.9 < loads(found)["NF server nf0", "to"] / 10**9 <= 100 and found.parking is None
+    assert 99.9 < loads(found)["NF server nf0", "to"] / 10**9 <= 100 and parking_of(found) is None
     assert any("and no faster" in note for note in found.notes)
     shaper = fitting_site(example("shaper"), "tofino2")  # its packets wait long: many servers, on half a port each
     assert shaper.traffic_rate <= shaper.port_rate
@@ -309,7 +315,7 @@ def test_where_servers_are_unlike_the_worse_one_counts(attribute: str) -> None:
                 nf[n] = replace(nf[n], latency=5_000_000)
             else:
                 rdma[n] = replace(rdma[n], nic=replace(nic, **{attribute: WORSE_NIC[attribute]}))
-        parking = plan(shaper, replace(base, rdma_servers=tuple(rdma), nf_servers=tuple(nf))).parking
+        parking = parking_of(plan(shaper, replace(base, rdma_servers=tuple(rdma), nf_servers=tuple(nf))))
         assert parking is not None
         return {name: value(getattr(parking, name)) for name in SIZED}
 
@@ -330,5 +336,5 @@ def test_tries_last_until_all_that_leave_together_are_read(worse: int, reads: in
     servers = [replace(s, nic=replace(s.nic, outstanding_reads=16, read_ns=3_000)) for s in site.rdma_servers]
     nic = replace(servers[worse].nic, outstanding_reads=reads, read_ns=takes)
     servers[worse] = replace(servers[worse], nic=nic)
-    parking = plan(reframer, replace(site, rdma_servers=tuple(servers))).parking
+    parking = parking_of(plan(reframer, replace(site, rdma_servers=tuple(servers))))
     assert parking is not None and value(parking.tries) == tries

@@ -9,6 +9,8 @@ import pytest
 from tests.plan.helpers import example, made
 
 from polysome.plan import frames, targets
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.model import Plan
 from polysome.plan.site import Site, default_site
 from polysome.plan.split import fitting_site
@@ -22,7 +24,7 @@ def test_the_load_balancers_queues_by_hand() -> None:
     """A WRITE of 98 B or more has 13 B of bridge header before it: 2 cells of 80 B. One of 147 B fills them, and is
     147 + 74 of RoCE + 4 of cell header + 7 of pad + 24 B on the wire, 256: 128 B for each cell."""
     q = made("load_balancer", THREE).queues
-    assert frames.write(147) - frames.pad(147) + frames.MOST_PAD + frames.GAP == 256
+    assert requests.write(147) - requests.pad(147) + requests.MOST_PAD + frames.GAP == 256
     assert q.limit.value == 1_000_000 // 128 * 80 == 624_960
     assert q.first.value == 64 * 80  # for each queue pair a frame of 13 + 62 + 4 B
     assert q.total.value == (2 + 1 + 3 + 2) * 624_960 + 3 * 5_120
@@ -31,20 +33,20 @@ def test_the_load_balancers_queues_by_hand() -> None:
 def test_where_nothing_is_parked_packets_go_to_the_nf_only() -> None:
     """One of 67 B fills a cell, and takes 67 + 26 + 24 B."""
     found = made("bridge", fitting_site(example("bridge"), "tofino"))
-    assert found.parking is None
+    assert parking_of(found) is None
     assert found.queues.limit.value == 1_000_000 // 117 * 80
     assert found.queues.first.value == 0 and "no queue pair" in found.queues.first.formula
 
 
 def _waiting(found: Plan, site: Site) -> Iterator[tuple[int, int]]:
     """Of every frame that may wait for a link of NF or RDMA servers: its cells, and its bytes on the wire."""
-    cell, p = site.switch.cell_bytes, found.parking
-    yield 1, frames.READ + frames.GAP
+    cell, p = site.switch.cell_bytes, parking_of(found)
+    yield 1, requests.READ + frames.GAP
     for length in range(60, site.largest_frame + 1):
         cells = -(-(frames.BRIDGE + length) // cell)
         yield cells, frames.whole(length) + frames.GAP
         if p is not None and p.threshold.value < length <= p.longest.value:
-            yield cells, frames.write(length) - frames.pad(length) + frames.MOST_PAD + frames.GAP
+            yield cells, requests.write(length) - requests.pad(length) + requests.MOST_PAD + frames.GAP
     for f in found.split:
         yield -(-(frames.BRIDGE + f.depth) // cell), f.to_nf + frames.GAP
 
@@ -54,12 +56,13 @@ def _waiting(found: Plan, site: Site) -> Iterator[tuple[int, int]]:
 def test_what_a_queue_holds_leaves_in_the_time_that_is_planned(name: str, switch: str) -> None:
     site = fitting_site(example(name), switch)
     found = made(name, site)
-    assert found.parking is not None
+    parking = parking_of(found)
+    assert parking is not None
     queued = found.queues.limit.value // site.switch.cell_bytes
     slowest = min(site.rate_to(s) for s in (*site.nf_servers, *site.rdma_servers))
     for cells, on_wire in _waiting(found, site):
         longest = queued // cells * on_wire * 8 * 10**9 // slowest
-        assert longest <= found.parking.queueing.value
+        assert longest <= parking.queueing.value
     # And it is not much shorter than that, or bursts are lost for nothing.
     assert (
         max(queued // cells * on_wire for cells, on_wire in _waiting(found, site))

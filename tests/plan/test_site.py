@@ -16,6 +16,7 @@ from tests.plan.helpers import program_of, read_site
 from polysome.config.items import ConfigFileError, Item, Rejected
 from polysome.config.toml_text import read_toml
 from polysome.plan import targets
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.site import BackOff, Controller, Site
 from polysome.plan.site_file import SiteFile, open_site, site_of
 from polysome.plan.split import plan
@@ -200,8 +201,9 @@ def test_a_plan_has_the_queue_pairs_and_the_links_of_its_site(tmp_path: Path) ->
     text = SMALL.replace("switch_port = 12", 'switch_port = 12\nlink_rate = "50Gbps"')
     text = text.replace('model = "tofino"', 'model = "tofino"\ntraffic_rate = "10Gbps"')
     made = plan(program_of(FAIL / "common.nf"), read(tmp_path, text + "[plan]\nqueue_pairs = 2\n"))
-    assert made.parking is not None
-    assert (made.parking.queue_pairs.value, made.parking.queue_pairs.formula) == (2, "as the site says")
+    parking = parking_of(made)
+    assert parking is not None
+    assert (parking.queue_pairs.value, parking.queue_pairs.formula) == (2, "as the site says")
     capacity = {link.name: link.capacity for link in made.links if link.direction == "to"}
     slow, fast = capacity["RDMA server memory1"], capacity["RDMA server memory2"]
     assert (slow.value, slow.formula) == (50 * 10**9, "link_rate") and fast.value == 100 * 10**9

@@ -11,6 +11,7 @@ from tests.plan.helpers import FAIL, ROOT, program_of
 from polysome.config.items import Rejected
 from polysome.config.load import load_config
 from polysome.ir import program as ir
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.site_complete import complete
 from polysome.plan.site_config import SiteConfig, config_of
 from polysome.plan.site_file import open_site, site_of
@@ -147,7 +148,8 @@ def test_the_example_s_site_has_all_that_a_bundle_needs(name: str) -> None:
     site = site_of(file, program.ports, report)
     complete(site, report)
     made = plan(program, site)
-    assert made.parking is not None, "the example shows what RDMA servers are for"
+    parking = parking_of(made)
+    assert parking is not None, "the example shows what RDMA servers are for"
     found = config_of(file, program, report)
     given = [f"{n}={folder / n}.csv" for n in program.config if (folder / f"{n}.csv").exists()]
     whole = folder / "config.toml"

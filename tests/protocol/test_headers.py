@@ -15,8 +15,8 @@ import pytest
 from tests.backends.examples import program
 
 from polysome.backends.nf_cpp.build import compiler, missing
-from polysome.backends.system.design import default_design
 from polysome.backends.system.library import p4_text
+from polysome.plan.design import default_design
 from polysome_protocol import ETHERNET, FRAMES, HEADERS, TAG
 from polysome_protocol.headers import Field, Header, header
 from polysome_protocol.write.cpp import type_of
@@ -147,7 +147,7 @@ def test_the_p4_declares_them_so(name: str) -> None:
 CHANGED = """
 import sys
 from tests.backends.examples import program
-from polysome.backends.system.design import default_design
+from polysome.plan.design import default_design
 from polysome.backends.system.library import p4_program, p4_text
 from polysome.prove import wire
 from polysome_controller import probe_frames

@@ -27,11 +27,11 @@ from tests.prove.kit import designed
 from polysome.analysis.framed import framed_classes
 from polysome.analysis.layout import Carry, ClassLayout
 from polysome.backends.nf_cpp.generate import generate
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import p4_text
 from polysome.backends.system.proof import case_of
 from polysome.ir import program as ir
 from polysome.ir.walk import walk
+from polysome.plan.design import Design
 from polysome.prove.obligations import prove
 from polysome.prove.offsets import offsets
 from polysome.prove.result import Result, Status

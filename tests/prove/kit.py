@@ -9,11 +9,11 @@ from pathlib import Path
 from tests.backends.examples import program
 
 from polysome.analysis.layout import Carry
-from polysome.backends.system.design import Design, design
 from polysome.backends.system.library import limits, p4_text
 from polysome.backends.system.proof import case_of
 from polysome.ir import program as ir
 from polysome.p4.load import load
+from polysome.plan.design import Design, design
 from polysome.plan.split import fitting_site
 from polysome.prove.case import Case
 from polysome.prove.obligations import prove

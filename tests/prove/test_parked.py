@@ -10,8 +10,8 @@ from tests.prove.answer_faults import ANSWERS
 from tests.prove.kit import designed, edited
 from tests.prove.parking_faults import PARKING
 
-from polysome.backends.system.design import Design
 from polysome.backends.system.proof import case_of
+from polysome.plan.design import Design
 from polysome.prove.case import Case
 from polysome.prove.fields import fields
 from polysome.prove.merge import merge

@@ -15,10 +15,10 @@ from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system import faults, structs
 from polysome.backends.system.abi import Happened, Kind, Running, load
 from polysome.backends.system.configure import Run, configure
-from polysome.backends.system.design import Design, default_design
 from polysome.backends.system.library import build
 from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.system.report import counters, events
+from polysome.plan.design import Design, default_design
 from polysome.testing.spec import Spec
 
 START = 10**18

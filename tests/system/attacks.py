@@ -7,7 +7,7 @@ import struct
 from tests import tags
 from tests.system.outcome import IPV4, LINK, UDP, ipv4_sum
 
-from polysome.backends.system.design import NF_MAC, SERVER_IP, SERVER_MAC, SWITCH_IP, SWITCH_MAC, Design
+from polysome.plan.design import NF_MAC, SERVER_IP, SERVER_MAC, SWITCH_IP, SWITCH_MAC, Design
 from polysome_protocol import FRAMES
 
 SPLIT = FRAMES.ether_type

@@ -18,14 +18,16 @@ from tests.testing.builtin.networks import captured
 from polysome.backends.controller.config import FALLBACK_BURST
 from polysome.backends.nf_cpp.library import arrivals
 from polysome.backends.system.abi import Happened, Kind, Running
-from polysome.backends.system.design import Design
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions
 from polysome.engines.record import Record
 from polysome.engines.system import System
 from polysome.engines.system.run import Counted
 from polysome.engines.trace import Arrival, Trace
-from polysome.plan.frames import ICRC, odd_bytes, padding
+from polysome.plan.architectures.ribosome.requests import ICRC, odd_bytes
+from polysome.plan.architectures.ribosome.store import queue_pairs
+from polysome.plan.design import Design
+from polysome.plan.frames import padding
 from polysome.testing.spec import Spec
 from polysome_controller.program import FALLBACK
 from polysome_protocol import FLAGS, TAG
@@ -253,7 +255,7 @@ def balanced(outcome: Outcome) -> None:
         if where == "switch":
             assert packets <= refused(outcome), cause
         elif where == "server":
-            assert packets <= MOST_READS * len(outcome.design.queue_pairs), cause
+            assert packets <= MOST_READS * len(queue_pairs(outcome.design.plan)), cause
         else:
             assert packets <= c[f"{where} {COUNTED.get(what, f'dropped: {what}')}"], cause
 

@@ -12,12 +12,13 @@ from tests.system.test_fault_mixes import HARSH, of_all_ports
 from tests.testing.builtin.networks import captured, example
 
 from polysome.backends.system.abi import AT_NF, AT_SERVER, AT_SWITCH
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_text
 from polysome.engines import ENGINES
 from polysome.engines.trace import Arrival, Trace
 from polysome.p4.coverage import Coverage
 from polysome.p4.points import STATE, Outcome
+from polysome.plan.architectures.ribosome.store import queue_pairs
+from polysome.plan.design import Design
 from polysome.testing.builtin.compare import same
 from polysome.testing.coverage.emitted import GAP, NO_OPTIONS, START, Emitted, Role, Sent
 
@@ -126,7 +127,7 @@ def _attacks(honest: tuple[Frame, ...], design: Design) -> Iterator[tuple[Frame,
     elsewhere = [a.tagged(NEVER_GIVEN, 60, design.sizes.least, 0), a.tagged(NEVER_GIVEN, 0, 512, 300, flags=1)]
     yield at(honest, AT_NF, [edits, edits, *elsewhere])
     yield at(honest, AT_SWITCH | design.addresses.recirculation_port, [bytes([RETRY_READ, 1]) + edits])
-    if design.queue_pairs:
+    if queue_pairs(design.plan):
         number = a.ours(1, 0, design)
         yield at(honest, AT_SERVER, [a.answer(number, 5), a.response(number, 5, NEVER_GIVEN, bytes(500))])
 

@@ -22,8 +22,8 @@ from tests.system.outcome import (
 )
 
 from polysome.backends.system.abi import AT_NF, AT_SERVER
-from polysome.backends.system.design import NF_MAC
 from polysome.engines import ENGINES
+from polysome.plan.design import NF_MAC
 from polysome_protocol import MOST_SUFFIX
 
 pytestmark = [

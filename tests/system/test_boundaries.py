@@ -14,9 +14,9 @@ from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import EXAMPLES, example
 from tests.testing.traffic.plan_reading import readers
 
-from polysome.backends.system.design import default_design
 from polysome.engines import ENGINES, Engine
 from polysome.engines.options import RunOptions
+from polysome.plan.design import default_design
 from polysome.testing import traffic
 from polysome.testing.builtin.base import Broken
 from polysome.testing.builtin.compare import same

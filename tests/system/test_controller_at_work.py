@@ -13,6 +13,7 @@ from polysome.backends.system.abi import Kind
 from polysome.engines import ENGINES
 from polysome.engines.system.control.controller import POLL
 from polysome.engines.system.control.parts import Agent
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome_controller import control_pb2 as pb
 from polysome_controller.errors import Refused, Unreachable
 from polysome_controller.program import PRIMARIES
@@ -53,7 +54,8 @@ def to_server(number: int) -> bytes:
 def test_a_queue_pair_is_restored_in_its_order(asked: Asked) -> None:
     """Found at a look, one each millisecond; down; what waits in the switch leaves; new numbers and up, all at once."""
     spec, design = designed(NAME)
-    assert design.plan.parking is not None
+    parking = parking_of(design.plan)
+    assert parking is not None
     with at_work(spec, design, run_of(spec, design, "server0:nak@1ms")) as system, asked.of(system):
         system.arrive(busy(400))
         looks = asked.times("look")
@@ -66,7 +68,7 @@ def test_a_queue_pair_is_restored_in_its_order(asked: Asked) -> None:
             "look",
         ]
         [down], [reset], [up] = (asked.times(what) for what in ("down 0", "memory0 reset", "up 0"))
-        assert down == looks[0] and reset - down == design.plan.parking.queueing.value and up == reset
+        assert down == looks[0] and reset - down == parking.queueing.value and up == reset
         assert [later - before for before, later in pairwise(looks)] == [POLL]
         assert system.counters["packets in"] == 400, "what was interrupted went on where it was"
 

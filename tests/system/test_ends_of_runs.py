@@ -18,6 +18,7 @@ from polysome.engines.options import RunOptions
 from polysome.engines.system.control.parts import Agent, Nf
 from polysome.engines.system.control.switch import SimulatedSwitch
 from polysome.engines.trace import Arrival, Trace
+from polysome.plan.architectures.ribosome.store import parking_of
 from polysome_controller.errors import Refused
 
 pytestmark = [
@@ -164,7 +165,7 @@ def test_runs_at_the_same_time_know_nothing_of_each_other() -> None:
 
 def test_a_system_whose_queues_drain_slowly_comes_up_too() -> None:
     spec, made = designed("load_balancer")
-    parking = made.plan.parking
+    parking = parking_of(made.plan)
     assert parking is not None
     slow = replace(parking, queueing=replace(parking.queueing, value=3 * SECOND))
     design = replace(made, plan=replace(made.plan, parking=slow))

@@ -6,7 +6,8 @@ import pytest
 from tests.system.outcome import GAP, START, Outcome, balanced, designed, ran, right, traffic
 
 from polysome.engines import ENGINES
-from polysome.plan.parking import LOOKS
+from polysome.plan.architectures.ribosome.parking import LOOKS
+from polysome.plan.architectures.ribosome.store import parking_of
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),
@@ -89,7 +90,8 @@ def test_edits_that_go_round_for_longer_than_their_slot_lives_change_no_other_pa
 def test_losses_are_bounded(kind: str) -> None:
     """A frame that goes astray costs its own packet, and on a server's link those that are under way behind it."""
     spec, design = designed("load_balancer")
-    assert design.plan.parking is not None
+    parking = parking_of(design.plan)
+    assert parking is not None
     frames = traffic(spec, 4000, 5)
     outcome = ran("load_balancer", frames, MIXES[kind].partition(";")[0], 5)
     own = outcome.losses("lost", "fcs error")
@@ -97,10 +99,10 @@ def test_losses_are_bounded(kind: str) -> None:
     hurt = incidents(outcome, "server")
     # Behind one frame: those of a round trip; a READ whose response is lost holds one of 16 places until three looks
     # see the queue pair at rest. A NAK that goes astray costs silence instead, until the second sweep after it.
-    rest = 3 * design.plan.parking.silence.value // LOOKS
+    rest = 3 * parking.silence.value // LOOKS
     behind = design.site.rdma_servers[0].nic.read_ns // GAP + 2 + rest // GAP // 16
     silences = outcome.events["resync"] - sum(n for name, n in outcome.counters.items() if name.endswith("nak frames"))
-    silent = 2 * design.plan.parking.silence.value // GAP
+    silent = 2 * parking.silence.value // GAP
     assert 0 < others <= hurt * behind + max(0, silences) * silent
 
 

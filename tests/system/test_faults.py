@@ -13,6 +13,7 @@ from polysome.backends.system import structs
 from polysome.backends.system.abi import Kind
 from polysome.backends.system.configure import CABLE
 from polysome.engines import ENGINES
+from polysome.plan.architectures.ribosome.store import queue_pairs
 
 pytestmark = [
     pytest.mark.skipif(ENGINES["system"].missing() is not None, reason=str(ENGINES["system"].missing())),
@@ -141,7 +142,7 @@ def test_a_fatal_nak_takes_each_queue_pair_down_until_it_is_reset() -> None:
     outcome = ran("telemetry", frames, "server1:nak@1ms", 4, capture=True)
     right(outcome)
     balanced(outcome)
-    assert outcome.design.queue_pairs == (0, 0, 1, 1)
+    assert queue_pairs(outcome.design.plan) == (0, 0, 1, 1)
     found = {
         name: n
         for name, n in outcome.counters.items()

@@ -26,10 +26,11 @@ from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system import structs
 from polysome.backends.system.abi import AT_SERVER, Kind
 from polysome.backends.system.configure import CABLE, NF_FRAME_TIME, Run
-from polysome.backends.system.design import Design, default_design
 from polysome.engines import ENGINES
 from polysome.engines.shrunk import shrunk
 from polysome.plan import frames as sizes_of
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.design import Design, default_design
 from polysome.testing.spec import Spec
 from polysome_protocol import FRAMES
 
@@ -61,9 +62,9 @@ def test_a_split_packet_comes_back_whole_with_its_edits() -> None:
         "traffic0 in": [len(data)],
         "nf out": [60],
         "nf in": [60],
-        "server0 out": [sizes_of.write(len(data)), sizes_of.READ],
-        "server0 in": [sizes_of.response(len(data))],
-        "traffic1 out": [len(data) + sizes_of.ICRC],
+        "server0 out": [requests.write(len(data)), requests.READ],
+        "server0 in": [requests.response(len(data))],
+        "traffic1 out": [len(data) + requests.ICRC],
     }
     assert [outcome.counters[f"server0 {what}"] for what in ("requests", "writes", "reads", "responses")] == [
         2,
@@ -113,12 +114,12 @@ def test_each_byte_takes_its_time() -> None:
     came = wire(size, site.traffic_rate)
     fields = came + CABLE + wire(60, site.port_rate)
     edits = ceil(fields) + CABLE + NF_FRAME_TIME + wire(60, site.port_rate)
-    written = came + CABLE + wire(sizes_of.write(size), site.port_rate)
-    asked = max(written, ceil(edits) + CABLE) + wire(sizes_of.READ, site.port_rate)
+    written = came + CABLE + wire(requests.write(size), site.port_rate)
+    asked = max(written, ceil(edits) + CABLE) + wire(requests.READ, site.port_rate)
     cell = outcome.counters["server0 read bytes"]
     read = ceil(asked) + CABLE + nic.read_ns + cell * 8 * SECOND // nic.queue_pair_bps
-    answered = read + wire(sizes_of.response(size), site.port_rate)
-    left = ceil(answered) + CABLE + wire(size + sizes_of.ICRC, site.traffic_rate)
+    answered = read + wire(requests.response(size), site.port_rate)
+    left = ceil(answered) + CABLE + wire(size + requests.ICRC, site.traffic_rate)
     assert {name: [time - START for time, _ in sent] for name, sent in outcome.links.items()} == {
         "traffic0 in": [ceil(came)],
         "nf out": [ceil(fields)],
@@ -127,7 +128,7 @@ def test_each_byte_takes_its_time() -> None:
         "server0 in": [ceil(answered)],
         "traffic1 out": [ceil(left)],
     }
-    assert asked - written < wire(sizes_of.READ, site.port_rate) + 1, "it had to wait"
+    assert asked - written < wire(requests.READ, site.port_rate) + 1, "it had to wait"
     assert outcome.counters["time"] == START + ceil(left) + CABLE
 
 

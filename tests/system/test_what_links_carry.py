@@ -16,6 +16,7 @@ from tests.testing.builtin.networks import EXAMPLES, example
 
 from polysome.backends.nf_cpp.build import missing
 from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
 from polysome.testing.traffic import boundary_packets
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
@@ -64,8 +65,8 @@ def test_whole_packets_have_the_tag_before_them(outcome: Outcome) -> None:
 def test_a_packet_is_read_back_by_its_claimed_length(outcome: Outcome) -> None:
     """Each that leaves is asked for once, by a READ; what is dropped never is."""
     left = [len(packet) for d in outcome.decisions if not d.whole for _, packet, _ in d.left]
-    assert on_server_links(outcome, "in", wire.RESPONSE) == Counter(map(frames.response, left))
-    assert on_server_links(outcome, "out", wire.READ) == ({frames.READ: len(left)} if left else {})
+    assert on_server_links(outcome, "in", wire.RESPONSE) == Counter(map(requests.response, left))
+    assert on_server_links(outcome, "out", wire.READ) == ({requests.READ: len(left)} if left else {})
 
 
 def test_a_packet_is_written_as_long_as_it_came(outcome: Outcome) -> None:
@@ -76,7 +77,7 @@ def test_a_packet_is_written_as_long_as_it_came(outcome: Outcome) -> None:
     for decision in split:
         size = len(outcome.frames[decision.packet][2])
         claimed = len(decision.left[0][1]) if decision.left else size
-        came[frames.write(claimed) + (size - claimed) - (size - claimed) % 4] += 1
+        came[requests.write(claimed) + (size - claimed) - (size - claimed) % 4] += 1
     dropped = sum(not d.left for d in split)
     assert (written - came).total() <= dropped
     assert len(split) - dropped <= written.total() <= len(split)

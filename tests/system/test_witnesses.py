@@ -8,10 +8,10 @@ import pytest
 from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import EXAMPLES, example
 
-from polysome.backends.system.design import default_design
 from polysome.backends.system.proof import case_of
 from polysome.engines.options import RunOptions
 from polysome.engines.trace import Arrival, Trace
+from polysome.plan.design import default_design
 from polysome.prove.split import converse
 from polysome.prove.traffic import traffic
 from polysome.testing.traffic.choices import Choices

@@ -17,7 +17,6 @@ from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system import abi
 from polysome.backends.system.abi import Running
 from polysome.backends.system.configure import Run, configure
-from polysome.backends.system.design import default_design
 from polysome.backends.system.library import build
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions, Unsupported
@@ -25,7 +24,8 @@ from polysome.engines.record import Record
 from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.trace import Arrival, Trace
 from polysome.ir.checksum import whole
-from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.design import default_design
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.conservation import Conservation
 from polysome.testing.builtin.faults import Faults
@@ -172,7 +172,7 @@ def reflected(spec: Spec, frames: list[bytes]) -> tuple[Record, set[int]]:
 def test_trailers_of_any_length_leave(reflector: Spec) -> None:
     """Every length modulo 4 with every trailer, also where both fill the cell."""
     sizes = default_design(reflector.program).sizes
-    longest, most = frames.most_written(sizes.cell), sizes.most
+    longest, most = requests.most_written(sizes.cell), sizes.most
     sized = [(length, trailer) for length in range(148, 152) for trailer in (*range(9), 46)]
     sized += [(1514, trailer) for trailer in range(9)] + [(most, 0), (most, longest - most)]
     found, split = reflected(

@@ -25,7 +25,7 @@ from tests.up.load.places import LONG, MANY, RACK, SEVERAL, SMALL, USUAL
 from tests.up.needed import DEPLOYED, need
 from tests.up.running import polysome
 
-from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
 
 need("tcpdump")
 pytestmark = DEPLOYED
@@ -85,8 +85,8 @@ def to_be_sent(at: Deployed) -> dict[str, list[Sent]]:
     found["split"] = [(port, data + TRAILER) for port, data in found["split"]]
     if at.place.model == "linux":  # others count on servers that never leave a READ unanswered for long
         found[BURST] = found["split"][:1] * (COUNT // 2)
-    if promised.plan["parking"] is not None:
-        found["short"] = many(spec, promised, promised.number("parking", "threshold"), False, COUNT)
+    if promised.plan["store"] is not None:
+        found["short"] = many(spec, promised, promised.number("store", "threshold"), False, COUNT)
     found["every kind"] = every_kind(spec, promised, min(outlet.takes for outlet in at.outlets.values()))
     return found
 
@@ -135,21 +135,21 @@ def test_each_packet_is_written_once_and_read_once_if_it_leaves(measured: Measur
     """An ACK is asked for by requests whose PSN is a multiple of 32; the response to a READ is one."""
     for phase in measured.phases.values():
         split, answered = [packet for packet in phase.packets if packet.way], phase.answered
-        long = Counter(frames.write(p.claimed) + p.trailer - p.trailer % 4 for p in split)
+        long = Counter(requests.write(p.claimed) + p.trailer - p.trailer % 4 for p in split)
         assert Counter(map(len, phase.writes)) == long
-        assert [len(one) for one in phase.reads] == [frames.READ] * len(answered)
-        assert Counter(map(len, phase.responses)) == Counter(frames.response(p.claimed) for p in answered)
-        asked = sum(wire.psn(one) % frames.ACK_EVERY == 0 for one in phase.writes)
-        assert [len(one) for one in phase.acks] == [frames.ACK] * asked
-        requests = Counter(map(wire.peer, phase.writes + phase.reads))
-        assert asked <= sum(-(-count // frames.ACK_EVERY) for count in requests.values())
+        assert [len(one) for one in phase.reads] == [requests.READ] * len(answered)
+        assert Counter(map(len, phase.responses)) == Counter(requests.response(p.claimed) for p in answered)
+        asked = sum(wire.psn(one) % requests.ACK_EVERY == 0 for one in phase.writes)
+        assert [len(one) for one in phase.acks] == [requests.ACK] * asked
+        asking = Counter(map(wire.peer, phase.writes + phase.reads))
+        assert asked <= sum(-(-count // requests.ACK_EVERY) for count in asking.values())
 
 
 def test_packets_are_parked_in_the_region_by_their_number(measured: Measured) -> None:
-    if measured.at.promised.plan["parking"] is None:
+    if measured.at.promised.plan["store"] is None:
         assert not any(phase.requests for phase in measured.phases.values())
         return
-    cell, cells = (measured.number("parking", name) for name in ("cell", "cells"))
+    cell, cells = (measured.number("store", name) for name in ("cell", "cells"))
     for phase in measured.phases.values():
         assert all(wire.address(one) == wire.cell_seq(one) % cells * cell for one in phase.writes)
         asked = Counter(wire.tag_seq(one) % cells * cell for one in phase.edits)
@@ -167,7 +167,7 @@ def test_what_leaves_is_longer_by_what_may_follow(measured: Measured) -> None:
                 expected[port][len(one) - wire.PACKET] += 1
         for one, packet in zip(phase.edits, phase.answered, strict=True):
             for port in exits(one):
-                expected[port][packet.claimed + packet.trailer % 4 + frames.ICRC] += 1
+                expected[port][packet.claimed + packet.trailer % 4 + requests.ICRC] += 1
         for outlet, seen in phase.carried.left.items():
             wanted = expected[outlet.port] if outlet.number == 0 else Counter[int]()
             assert max(wanted, default=0) <= longest
@@ -205,11 +205,11 @@ def test_the_load_of_memory_is_the_sum_of_what_packets_take_there(measured: Meas
     phase, parked, buckets = (
         measured.phases["split"],
         measured.number("mix", "split"),
-        measured.number("parking", "buckets"),
+        measured.number("store", "buckets"),
     )
     for server in measured.at.up.status().servers:
         share = -(-parked * server.own_buckets // buckets)
-        acks = -(-share * 2 * bits(frames.ACK) // frames.ACK_EVERY)
+        acks = -(-share * 2 * bits(requests.ACK) // requests.ACK_EVERY)
         name = f"RDMA server {server.name}"
         assert measured.load(name, "to") == share * (phase.each(phase.writes) + phase.each(phase.reads))
         assert measured.load(name, "from") == share * phase.each(phase.responses) + acks
@@ -237,7 +237,7 @@ def test_load_is_divided_as_planned(measured: Measured) -> None:
         if not phase.fields:
             continue
         pairs = {wire.tag_seq(one): wire.queue_pair(one) for one in phase.fields}
-        each = measured.number("parking", "queue_pairs")
+        each = measured.number("store", "queue_pairs")
         where, numbers = {}, defaultdict[int, set[int]](set)
         for server, seen in phase.carried.servers.items():
             for one in (frame.data for frame in seen if wire.opcode(frame.data) == wire.WRITE):
@@ -265,9 +265,9 @@ def as_planned(measured: Measured, found: Counter[str]) -> None:
 
 def test_packets_wait_no_longer_than_planned(measured: Measured) -> None:
     """In the NF by its schedule, and in cells; half of them, since a busy machine may leave a program out for long."""
-    if measured.at.promised.plan["parking"] is None or measured.at.place.model != "linux":
+    if measured.at.promised.plan["store"] is None or measured.at.place.model != "linux":
         return
-    hold, queueing, read, parked = (measured.number("parking", name) for name in ("hold", "queueing", "read", "parked"))
+    hold, queueing, read, parked = (measured.number("store", name) for name in ("hold", "queueing", "read", "parked"))
     stay = parked - hold - queueing - read  # in the NF server, and of recirculation
     for name, phase in measured.phases.items():
         if phase.answered:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from polysome.backends.bundle.inputs import Inputs
 from polysome.plan.model import Link, Plan
-from polysome.plan.numbers import binary
 
 MOST = 4  # servers of a kind on lines of their own
 
@@ -35,24 +34,21 @@ def summary(inputs: Inputs, out: Path, files: int) -> str:
 
 def _switch(inputs: Inputs) -> Row:
     design = inputs.design
-    parking = design.plan.parking
-    if parking is None:
+    store = design.plan.store
+    if store is None:
         return "switch", str(design.site.address), f"{len(design.program.ports)} ports; all packets go whole to the NF"
-    pairs = sum(region.count for region in parking.regions)
     ways = f"{len(design.ways)} way{'' if len(design.ways) == 1 else 's'} of headers"
-    what = f"{ways} split, {parking.slots.text} slots in {parking.slot_blocks.text} blocks of SRAM, {pairs} queue pairs"
-    return "switch", str(design.site.address), what
+    return "switch", str(design.site.address), f"{ways} split, {store.in_short}"
 
 
 def _rdma(inputs: Inputs) -> list[Row]:
     plan = inputs.design.plan
-    regions = {region.name: region for region in plan.parking.regions} if plan.parking is not None else {}
+    lending = plan.store.machines if plan.store is not None else ()
     rows = []
     for server in inputs.design.site.rdma_servers:
-        region = regions.get(server.name)
         what = "lends nothing: no packet is parked"
-        if region is not None:
-            what = f"lends {binary(region.bytes)}; {_load(plan, server.name)}"
+        if plan.store is not None and server.name in lending:
+            what = f"lends {plan.store.lent(server.name)}; {_load(plan, server.name)}"
         rows.append((server.name, str(server.address), what))
     return rows
 
@@ -84,14 +80,14 @@ def _few(rows: Sequence[Row]) -> list[Row]:
 def _planned(plan: Plan) -> Iterable[str]:
     load = plan.traffic
     yield f"planned for {load.rate.text}, {load.packets.text} of {load.mean.text} B"
-    parking = plan.parking
-    if parking is not None and plan.mix.whole.value:
+    store = plan.store
+    if store is not None and plan.mix.whole.value:
         yield f"{plan.mix.whole.text} go whole to the NF, at worst"
-    if parking is not None:
+    if store is not None:
         to_nf, back = (max(getattr(f, name) for f in plan.split) for name in ("to_nf", "from_nf"))
         fields, edits = (max(getattr(f, name) for f in plan.split) for name in ("fields", "edits"))
         yield (
-            f"packets of {parking.threshold.value + 1} to {parking.longest.value} B are split: {fields} B of fields in "
+            f"packets of {store.threshold.value + 1} to {store.longest.value} B are split: {fields} B of fields in "
             f"frames of {to_nf} B, {edits} B of edits in {back} B"
         )
 

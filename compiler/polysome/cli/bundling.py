@@ -13,13 +13,13 @@ from polysome.backends.bundle.inputs import SITE, Inputs, sources
 from polysome.backends.manifest import NotOurs, write
 from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.types_code import Unsupported
-from polysome.backends.system.design import Design, design
 from polysome.backends.system.proof import known, remember, results
 from polysome.cli import common, proof_text
 from polysome.cli.bundle_text import summary
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
 from polysome.cli.compare_text import config_rows, described
 from polysome.ir import program as ir
+from polysome.plan.design import Design, design
 from polysome.plan.site import Site
 from polysome.plan.site_complete import complete
 from polysome.plan.site_config import SiteConfig, config_of
@@ -39,12 +39,13 @@ class Given:
     configs: Sequence[str]
     params: Sequence[str]
     capacities: Sequence[str]
+    architecture: str | None
     proof: bool
 
 
 def bundle(spec: Path, site: Path, out: Path, given: Given) -> None:
     """Writes the bundle to `out`, and says what it holds."""
-    program, place = common.sited(spec, site, given.params, given.capacities)
+    program, place = common.sited(spec, site, given.params, given.capacities, given.architecture)
     config = _config(program, place, site, given.configs)
     made = _design(program, place)
     proof = _proof(spec, made, given) if given.proof else "none: --no-proof"

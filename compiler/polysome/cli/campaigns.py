@@ -105,7 +105,7 @@ def written(spec: Spec, result: Result, out: Path) -> dict[str, Path]:
 
 def print_table(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -> None:
     many = f"{result.traces:,} traces with {result.packets:,} packets in {result.seconds:.0f} s"
-    print(f"{spec.program.name}: {many}, engine {plan.engine}, seed {plan.seed}")
+    print(f"{spec.program.name}: {many}, engine {_engine(plan)}, seed {plan.seed}")
     width = max(len(name) for name in result.outcomes)
     for outcome in result.outcomes.values():
         print(f"  {_verdict(outcome):<8} {outcome.name:<{width}}  {_remark(outcome)}".rstrip())
@@ -145,12 +145,17 @@ def _remark(outcome: Outcome) -> str:
     return f"{outcome.cases:,} case{'s' if outcome.cases != 1 else ''} in {outcome.traces:,} traces"
 
 
+def _engine(plan: Plan) -> str:
+    return plan.engine if plan.architecture is None else f"{plan.engine} ({plan.architecture})"
+
+
 def print_json(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -> None:
     print(
         json.dumps(
             {
                 "nf": spec.program.name,
                 "engine": plan.engine,
+                **({} if plan.architecture is None else {"architecture": plan.architecture}),
                 "seed": plan.seed,
                 "traces": result.traces,
                 "packets": result.packets,
@@ -182,7 +187,7 @@ def replayed(spec: Spec, plan: Plan, path: Path, as_json: bool) -> int:
     often takes care that it does so no more.
     """
     found = _counterexample(spec, path)
-    engine = ENGINES[plan.engine]
+    engine = ENGINES[plan.engine].around(plan.architecture)
     execution = execute(found.spec, found.trace, engine)
     wanted = plan.only or ((found.property,) if found.property else ())
     failed, cases = [], 0
@@ -200,7 +205,7 @@ def replayed(spec: Spec, plan: Plan, path: Path, as_json: bool) -> int:
     if not failed and not as_json:
         print(f"{path}: {', '.join(wanted) or 'every property'} holds on this trace")
     for name in failed if not as_json else ():
-        again = Counterexample(found.spec, found.small, engine.name, name, found.trace)
+        again = Counterexample(found.spec, found.small, engine.name, name, found.trace, engine.architecture)
         print("\n".join(report(again)) + "\n")
     return SPEC if failed else 0
 
@@ -230,7 +235,8 @@ def covered(spec: Spec, plan: Plan, as_json: bool) -> int:
 
     try:
         if Ability.coverage in ENGINES[plan.engine].abilities:
-            return _switch_covered(emitted.campaign(spec, plan.seconds, plan.seed, plan.captures), as_json)
+            reached = emitted.campaign(spec, plan.seconds, plan.seed, plan.captures, plan.architecture)
+            return _switch_covered(reached, as_json)
         found = coverage.campaign(spec, plan.seconds, plan.seed)
     except Unsupported as lacking:
         fail(ENVIRONMENT, str(lacking))

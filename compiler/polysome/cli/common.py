@@ -100,15 +100,24 @@ def _placed(diagnostic: Diagnostic, places: Mapping[str, Span]) -> Diagnostic:
     return replace(diagnostic, span=places[name]) if name in places else diagnostic
 
 
-def sited(path: Path, site: Path, params: Sequence[str], capacities: Sequence[str] = ()) -> tuple[ir.Program, Site]:
-    """The program, with the params that a site file gives, and that site; ends with code 2 if the file is wrong."""
+def sited(
+    path: Path,
+    site: Path,
+    params: Sequence[str],
+    capacities: Sequence[str] = (),
+    architecture: str | None = None,
+) -> tuple[ir.Program, Site]:
+    """The program, with the params that a site file gives, and that site; ends with code 2 if the file is wrong.
+
+    `architecture` goes before what the file says.
+    """
     from polysome.plan.site_file import open_site, site_of
 
     with right_files() as report:
         file = open_site(str(site), report)
         places = {name: span for name, span in file.places.items() if name not in pairs("--param", params)}
         program = spec(path, [*file.params, *params], capacities, report, places)
-        return program, site_of(file, program.ports, report)
+        return program, site_of(file, program.ports, report, architecture)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from polysome.cli import common
+from polysome.cli.architecture import option
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
 from polysome.config.items import ConfigFileError
 from polysome.config.load import load_config
@@ -30,6 +31,7 @@ def compile_(
             "--site", metavar="FILE", help="Write a bundle: all that the machines of this site need, a TOML file."
         ),
     ] = None,
+    architecture: Annotated[str | None, option("With --site: ")] = None,
     config: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,6 +69,8 @@ def compile_(
         fail(COMMAND_LINE, f"--print-after {print_after}: there is no such pass", did_you_mean(print_after, PASSES))
     if out is None and print_after is None:
         fail(COMMAND_LINE, "no folder is given for the sources", f"Write for example `-o {spec.stem}_cpp`.")
+    if architecture is not None and site is None:
+        fail(COMMAND_LINE, "--architecture: only bundles have one", "Give --site, or leave it out.")
     if no_proof and site is None:
         fail(COMMAND_LINE, "--no-proof: only bundles are proved", "Give --site, or leave it out.")
     if site is not None:
@@ -76,7 +80,7 @@ def compile_(
         assert out is not None
         from polysome.cli.bundling import Given, bundle  # reads targets and templates that plain folders do not need
 
-        bundle(spec, site, out, Given(config or [], param or [], capacity or [], not no_proof))
+        bundle(spec, site, out, Given(config or [], param or [], capacity or [], architecture, not no_proof))
         return
     program = common.spec(spec, param or [], capacity or [])
     if print_after is not None:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polysome.cli import common
+from polysome.cli.architecture import OPTION as architecture_option
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, fail
 from polysome.ir import program as ir
 from polysome.syntax.diagnostics import SpecError, one_of
 
 if TYPE_CHECKING:
     from polysome.analysis.layout import Carry
-    from polysome.backends.system.design import Design
+    from polysome.plan.design import Design
     from polysome.plan.model import Plan
     from polysome.plan.site import Site
 
@@ -35,6 +36,7 @@ SiteFile = Annotated[
     Path | None, typer.Option("--site", metavar="FILE", help="The site, a TOML file; else one that fits the load.")
 ]
 Model = Annotated[str, typer.Option("--switch", metavar="MODEL", help="Without --site: software, tofino, tofino2.")]
+Chosen = Annotated[str | None, architecture_option]
 Carries = Annotated[Carried, typer.Option("--carry", help="What travels to the NF.")]
 Params = Annotated[list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="Override a param.")]
 
@@ -43,6 +45,7 @@ def plan(
     spec: SpecFile,
     site: SiteFile = None,
     switch: Model = "",
+    architecture: Chosen = None,
     carry: Carries = Carried.fields,
     param: Params = None,
     p4: Annotated[
@@ -51,7 +54,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as one JSON object.")] = False,
 ) -> None:
     """Plan the deployment: frames, threshold, cells, slots, queue pairs, servers, and the load of every link."""
-    program, place = inputs(spec, site, switch, carry.value, param or [])
+    program, place = inputs(spec, site, switch, architecture, carry.value, param or [])
     made = _plan(program, place, carry.value)
     if p4 is not None:
         _write(p4, program, place, carry.value)
@@ -75,7 +78,7 @@ def _write(path: Path, program: ir.Program, place: Site, carry: Carry) -> None:
 
 def planned(program: ir.Program, place: Site, carry: Carry) -> Design:
     """All that is fixed of the system; ends with code 1 if the plan does not fit."""
-    from polysome.backends.system.design import design
+    from polysome.plan.design import design
 
     try:
         return design(program, place, None, carry)
@@ -84,9 +87,12 @@ def planned(program: ir.Program, place: Site, carry: Carry) -> Design:
         raise SystemExit(SPEC) from None
 
 
-def inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[str]) -> tuple[ir.Program, Site]:
+def inputs(
+    spec: Path, site: Path | None, switch: str, architecture: str | None, carry: str, param: list[str]
+) -> tuple[ir.Program, Site]:
     """The program and where it is planned for; ends with code 2 and all errors if the site or the model is wrong."""
     from polysome.plan import targets
+    from polysome.plan.site import Site as PlannedSite
     from polysome.plan.split import fitting_site
 
     if site is not None and switch:
@@ -96,8 +102,10 @@ def inputs(spec: Path, site: Path | None, switch: str, carry: str, param: list[s
         if switch not in targets.known("switch"):
             fail(COMMAND_LINE, f"--switch {switch}: there is no such model", one_of(switch, targets.known("switch")))
         program = common.spec(spec, param)
-        return program, fitting_site(program, switch, carry="headers" if carry == "headers" else "fields")
-    return common.sited(spec, site, param)
+        carried: Carry = "headers" if carry == "headers" else "fields"
+        chosen = architecture or PlannedSite.architecture
+        return program, fitting_site(program, switch, carry=carried, architecture=chosen)
+    return common.sited(spec, site, param, architecture=architecture)
 
 
 def _plan(program: ir.Program, site: Site, carry: str) -> Plan:

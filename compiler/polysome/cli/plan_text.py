@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from polysome.cli.findings_text import WIDTH, table
-from polysome.plan.groups import groups, queue_group, traffic_rows
+from polysome.plan.groups import sizes, traffic_rows
 from polysome.plan.model import Frames, Link, Plan
 from polysome.plan.numbers import Number
 
@@ -16,7 +16,9 @@ MOST_WHOLE = 12  # kinds of packets that go whole; more would push the rest off 
 
 def text_of(plan: Plan) -> str:
     """The plan, section by section."""
-    head = f"{plan.nf} on {plan.site}" + (", all headers carried" if plan.carry == "headers" else "")
+    head = f"{plan.nf} on {plan.site}, architecture {plan.architecture}" + (
+        ", all headers carried" if plan.carry == "headers" else ""
+    )
     blocks = [
         [head],
         _traffic(plan),
@@ -104,8 +106,7 @@ def _whole(plan: Plan) -> list[str]:
 
 
 def _sizes(plan: Plan) -> list[str]:
-    found = [*(groups(plan.parking) if plan.parking is not None else []), queue_group(plan.queues)]
-    shown = ["\n".join(_numbers(title, rows)) for title, rows in found]
+    shown = ["\n".join(_numbers(title, rows)) for title, rows in sizes(plan)]
     return "\n\n".join(shown).split("\n")
 
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from polysome.backends.system.design import Design
 from polysome.captures.errors import CaptureError
 from polysome.captures.write import PcapngWriter
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions, Unsupported
 from polysome.engines.record import Fate
 from polysome.engines.trace import Arrival, Trace
+from polysome.plan.design import Design
 from polysome.prove.obligations import OBLIGATIONS, Obligation
 from polysome.prove.result import Result, Status
 from polysome.testing.spec import Spec

@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from polysome.cli import common
-from polysome.cli.plan import Carried, Carries, Model, Params, SiteFile, SpecFile, inputs, planned
+from polysome.cli.plan import Carried, Carries, Chosen, Model, Params, SiteFile, SpecFile, inputs, planned
 
 
 def prove(
     spec: SpecFile,
     site: SiteFile = None,
     switch: Model = "",
+    architecture: Chosen = None,
     carry: Carries = Carried.fields,
     param: Params = None,
     seconds: Annotated[
@@ -41,7 +42,7 @@ def prove(
     from polysome.cli import proof_text
     from polysome.testing.spec import Spec
 
-    program, place = inputs(spec, site, switch, carry.value, param or [])
+    program, place = inputs(spec, site, switch, architecture, carry.value, param or [])
     made = planned(program, place, carry.value)
     start = time.monotonic()
     with proof_text.progress(made, as_json) as seen:

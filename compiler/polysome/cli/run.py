@@ -15,6 +15,7 @@ from polysome.captures.errors import CaptureError
 from polysome.captures.merge import Merged
 from polysome.captures.write import PcapngWriter, check_output
 from polysome.cli import common
+from polysome.cli.architecture import option
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, fail
 from polysome.cli.engine import OPTION, having, refuse, start
 from polysome.cli.feeding import Feed
@@ -108,6 +109,7 @@ def run(
             help=f"{_INSIDE}: where it runs; else on a site made for the spec's traffic.",
         ),
     ] = None,
+    architecture: Annotated[str | None, option(f"{_INSIDE}: ")] = None,
     servers: Annotated[
         int | None, typer.Option("--servers", metavar="N", min=1, max=32, help=f"{_INSIDE}: RDMA servers.")
     ] = None,
@@ -143,6 +145,7 @@ def run(
         "--explain-packet": (explain_packet, Ability.explanation),
         "--faults": (faults, Ability.faults),
         "--site": (site, Ability.machines),
+        "--architecture": (architecture, Ability.machines),
         "--servers": (servers, Ability.machines),
         "--queue-pairs": (queue_pairs, Ability.machines),
         "--carry": (carry, Ability.machines),
@@ -154,7 +157,7 @@ def run(
         fail(COMMAND_LINE, "--explain-packet: only one core can say why", "Leave out --cores.")
     if site is not None and servers is not None:
         fail(COMMAND_LINE, "--site and --servers: the site file names its RDMA servers", "Give one of them.")
-    program, place = on_site(spec, site, param or [], capacity or [])
+    program, place = on_site(spec, site, param or [], capacity or [], architecture)
     values, changes = configuration(program, config or [], events)
     merged = open_captures(program, "--in", inputs)
     gaps = Gaps(_gap(max_gap))
@@ -165,6 +168,7 @@ def run(
         faults=frozenset({faults} if faults else ()),
         seed=seed or 0,
         site=place,
+        architecture=architecture,
         servers=servers,
         queue_pairs=queue_pairs,
         carry="fields" if carry is None else carry.value,
@@ -191,11 +195,13 @@ def run(
         fail(COMMAND_LINE, f"{feed.problem}", "The packets before this place were run; the result above counts them.")
 
 
-def on_site(spec: Path, site: Path | None, param: list[str], capacity: list[str]) -> tuple[ir.Program, Site | None]:
+def on_site(
+    spec: Path, site: Path | None, param: list[str], capacity: list[str], architecture: str | None
+) -> tuple[ir.Program, Site | None]:
     """The program, and the site of a file; ends with all that is wrong, code 1 for the spec, 2 for the site."""
     if site is None:
         return common.spec(spec, param, capacity), None
-    return common.sited(spec, site, param, capacity)
+    return common.sited(spec, site, param, capacity, architecture)
 
 
 def _sample(program: ir.Program, values: dict[str, Any], captures: list[str]) -> Sample:

@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from polysome.cli import common
-from polysome.cli.engine import OPTION
+from polysome.cli.architecture import option
+from polysome.cli.engine import OPTION, having, refuse
+from polysome.engines import ENGINES
+from polysome.engines.options import Ability
 from polysome.resources import MEANING
 from polysome.testing.plan import Plan, Sizes
 
@@ -20,6 +23,7 @@ def test(
         list[str] | None, typer.Option("--property", metavar="NAME", help="Only this property; may be repeated.")
     ] = None,
     engine: Annotated[str, OPTION] = MEANING,
+    architecture: Annotated[str | None, option(f"With {having(Ability.machines)}: ")] = None,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.1, callback=common.finite, help="How long to look.")
     ] = 30.0,
@@ -65,10 +69,11 @@ def test(
     """Test an NF against its properties and those of every NF, on traffic made from the spec."""
     from polysome.cli import campaigns  # Hypothesis and all that: a third of a second that other commands do not need
 
+    refuse(ENGINES[engine], {"--architecture": (architecture, Ability.machines)})
     loaded = campaigns.loaded(spec, param or [], config or [])
     start = random.randrange(1 << 32) if seed is None else seed
     chosen, captures = tuple(only or ()), tuple(capture or ())
-    plan = Plan(engine, sizes, start, seconds, traces, chosen, captures, first)
+    plan = Plan(engine, architecture, sizes, start, seconds, traces, chosen, captures, first)
     campaigns.check_names(loaded, plan)
     if replay is not None:
         raise SystemExit(campaigns.replayed(loaded, plan, replay, as_json))

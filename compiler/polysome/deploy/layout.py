@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from polysome.backends.nf_cpp.names import identifier
-from polysome.backends.system.design import NF_MAC, SERVER_IP, SERVER_MAC
 from polysome.deploy.bundle import Bundle
 from polysome.deploy.errors import DeployError
 from polysome.deploy.messages import text
+from polysome.plan.design import NF_MAC, SERVER_IP, SERVER_MAC
 from polysome.plan.site import CPU_INTERFACE
 
 PATIENCE = 60_000_000  # ns that a busy machine may leave a process out: no timeout of the switch is shorter

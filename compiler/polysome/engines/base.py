@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -31,6 +32,8 @@ class Engine(ABC):
     abilities: ClassVar[frozenset[Ability]]
     sees_frames: ClassVar[bool] = False
 
+    architecture: str | None = None  # of the switch and the machines around the NF; None: as an option says
+
     @abstractmethod
     def missing(self) -> str | None:
         """What this machine lacks to run it, and how to get it; None if nothing."""
@@ -42,6 +45,16 @@ class Engine(ABC):
         Raises Unsupported for a program that it cannot run, BadOption for values that are none, SpecError if the
         program does not fit where it is to run, Failed if it cannot be built.
         """
+
+    def around(self, architecture: str | None) -> Engine:
+        """The engine for another architecture, where there are machines around the NF; None: as it is."""
+        if architecture is None:
+            return self
+        if said := self.lacks(Ability.machines):
+            raise Unsupported(said)
+        other = copy(self)
+        other.architecture = architecture
+        return other
 
     def lacks(self, ability: Ability) -> str:
         """Who has it, if this engine does not, in the words of every refusal; else ""."""

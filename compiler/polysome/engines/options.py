@@ -67,8 +67,8 @@ class RunOptions:
     `backends.system.faults` reads them. `seed` makes what is random in a run (scrambled bytes, where time jumps,
     faults) repeatable.
 
-    Of machines around the NF: `site`, or a default one with so many `servers`; `queue_pairs` of each RDMA server;
-    `carry`: what of the packet goes to the NF; `capture`: every frame on the links inside is told.
+    Of machines around the NF: `site`, or a default one of `architecture` with so many `servers`; `queue_pairs` of each
+    RDMA server; `carry`: what of the packet goes to the NF; `capture`: every frame on the links inside is told.
 
     `profile`: what the NF is optimized for. `explain`: the number, from 0, of a packet to explain.
     `observed`: times and classes of decisions are told too, the causes of emitted packets, and the history of state.
@@ -86,6 +86,7 @@ class RunOptions:
     faults: frozenset[str] = frozenset()
     seed: int = 0
     site: Site | None = None
+    architecture: str | None = None
     servers: int | None = None
     queue_pairs: int | None = None
     carry: Carry = "fields"
@@ -96,7 +97,7 @@ class RunOptions:
 
     def needs(self) -> Iterator[Ability]:
         """What an engine must have for these."""
-        inside = (self.site, self.servers, self.queue_pairs)
+        inside = (self.site, self.architecture, self.servers, self.queue_pairs)
         asked = {
             Ability.cores: (self.cores or 1) > 1,
             Ability.batches: self.batch is not None,

@@ -47,6 +47,13 @@ def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Fram
     return [replace(f, usual=bool(common >> way.parse_class & 1)) for way, f in split] + whole
 
 
+def all_whole(program: ir.Program, mean: int, why: str) -> list[Frames]:
+    """Where the switch splits nothing, and why it does not."""
+    common, layouts = usual(program), layout(program).classes
+    refused = dict.fromkeys(range(len(program.parser.classes)), why)
+    return [f for one in layouts for f in _rest(program, one, None, refused, one.classes, common, mean)]
+
+
 def _frames(program: ir.Program, way: Way, chip: Switch, from_nf: int) -> Frames:
     depth = way.depth(program.parser)
     return Frames(

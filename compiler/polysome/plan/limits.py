@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from polysome.analysis.words import duration, size
+from polysome.analysis.words import size
 from polysome.ir import program as ir
 from polysome.plan.load import TRAFFIC_PORTS
 from polysome.plan.model import Link, Plan
-from polysome.plan.numbers import Number, binary, ceil_div, power_of_two, rate
-from polysome.plan.site import DPDK_FRAME, Machine, RdmaServer, Site
+from polysome.plan.numbers import Number, rate
+from polysome.plan.site import DPDK_FRAME, Site
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.spans import Span
-from polysome_protocol import ETHERNET, TAG
+from polysome_protocol import ETHERNET
 
-MOST_SEQ = TAG["seq"].most + 1  # of the sequence numbers, which name cells and slots
 SHORT = 80  # letters
 SHARE = "`whole` under `[plan]` of the site file"
-MOST_QUEUE_PAIRS = TAG["queue_pair"].most
 
 
 class Limits:
@@ -36,77 +34,6 @@ class Limits:
         places = [(also[0], also[1])] if also is not None and also[0] is not None else []
         self.report.add(code, message, span, also=places, why=why, mend=mend)
         raise SpecError(self.report.errors, self.report.sources)
-
-    def no_bound(self, why: str) -> NoReturn:
-        """E1406: how long packets are held is not bounded, so no number of cells is enough."""
-        self.stop(
-            "E1406",
-            "the schedule has no bound on how long it holds a packet",
-            self.program.schedule.span,
-            f"A parked packet's cell is written anew once the cells ran through. {why[0].upper()}{why[1:]}.",
-            'Make what the bound needs constant, or write `hold = "200ms"` under `[plan]` in the site file: '
-            "what is held longer is dropped and counted.",
-            None,
-        )
-
-    def memory(self, server: RdmaServer, cells: Number, cell: int, packets: int, parked: int, hold: int) -> None:
-        """E1401: every server has a place for each cell, since one counter numbers the cells of all."""
-        need = cells.value * cell
-        if need <= server.memory and cells.value <= MOST_SEQ:
-            return
-        fit = power_of_two(min(server.memory // cell, MOST_SEQ) + 1) // 2  # rounded down
-        longest = fit * 10**9 // packets - (parked - hold)
-        shorter = f"hold packets {duration(longest)} at most, " if hold > longest > 0 else ""
-        self.stop(
-            "E1401",
-            f"{binary(need)} of cells do not fit into the {binary(server.memory)} of server `{server.name}`",
-            self.program.schedule.span if hold else self.program.span,
-            f"{cells.value} cells × {cell} B, as {cells.formula}.",
-            f"Lend {binary(need)}, {shorter}or declare a lower `traffic {{ rate … }}`.",
-            (server.span, "this server"),
-        )
-
-    def slots(self, slots: int, cells: int, blocks: int, registers: int, widest: int, edits: int) -> None:
-        """E1402: the registers of the slots and of the cells' bits must fit the switch's stateful memory."""
-        chip = self.site.switch
-        rams = chip.stages * chip.map_rams_per_stage
-        if widest > chip.map_rams_per_stage:
-            limit = f"a register of {widest} blocks, but a stage has {chip.map_rams_per_stage} that registers can use"
-        elif blocks > rams:
-            limit = f"{blocks} blocks of SRAM, but `{chip.name}` has {rams} that registers can use"
-        elif registers > chip.stateful_alus:
-            limit = f"{registers} registers, but `{chip.name}` has {chip.stateful_alus} stateful ALUs"
-        else:
-            return
-        self.stop(
-            "E1402",
-            f"{slots} slots for the edits, and {cells} cells, need {limit}",
-            self.program.span,
-            f"A slot has 8 bytes of seq and time, 4 of verdict and length, and {edits} of edits, in words of 4; a cell "
-            "has a bit.",
-            "Write fewer fields, declare a lower `traffic { rate … }`, or use faster links, where less is queued.",
-            None,
-        )
-
-    def queue_pairs(self, server: RdmaServer, count: int, formula: str) -> None:
-        """E1403: more queue pairs than the NIC is fast with, or than the tag can name."""
-        total = count * len(self.site.rdma_servers)
-        if count <= server.nic.queue_pairs and total <= MOST_QUEUE_PAIRS:
-            return
-        limit = (
-            f"{count} queue pairs on a server are more than the {server.nic.queue_pairs} that a `{server.nic.name}` "
-            "is known to be fast with"
-            if count > server.nic.queue_pairs
-            else f"{total} queue pairs are more than the {MOST_QUEUE_PAIRS} that a tag can name"
-        )
-        self.stop(
-            "E1403",
-            limit,
-            self.program.span,
-            f"Each carries {rate(server.nic.queue_pair_bps)}: {formula}.",
-            "Add RDMA servers, use fewer queue pairs, or declare a lower `traffic { rate … }`.",
-            (server.span, "this server"),
-        )
 
     def buffer(self, total: Number) -> None:
         """E1407: queues that the packet buffer has no room for would not hold what the plan says."""
@@ -176,18 +103,17 @@ class Limits:
         if not link.server and link.name != TRAFFIC_PORTS:
             return f" It can carry {link.capacity.formula}."
         whole = next((f for f in plan.frames if f.usual and f.number is None), None)
-        if link.direction not in ("to", "from") or link.name.startswith("RDMA") or whole is None or not plan.split:
+        if link.server not in (plan.nf_server, *plan.standby) or whole is None or not plan.split:
             return ""
         what = f"`{whole.headers}`" if len(whole.headers) < SHORT else "A usual kind of packets"
         return f" {what} may be all, and goes whole: {whole.why}, {whole.place}.".replace(", .", ".")
 
     def _relief(self, plan: Plan, link: Link) -> str:
-        if link.name.startswith("RDMA"):
-            more = ceil_div(len(self.site.rdma_servers) * link.load.value, link.capacity.value)
-            return f"Use {more} RDMA servers like it, or declare a lower `traffic {{ rate … }}`."
+        if plan.store is not None and (said := plan.store.relief(self.site, link)):
+            return said
         if link.direction in ("to", "from"):
             fewer = "Read and write fewer fields" if plan.split else "Let the NF do with header fields"
-            if plan.parking is not None and self.site.whole is None and plan.mix.whole.value:
+            if plan.store is not None and self.site.whole is None and plan.mix.whole.value:
                 fewer = f"Say with {SHARE} how many packets go whole, if not all"
             return f"{fewer}, or declare a lower `traffic {{ rate … }}`: one NF server has all the traffic."
         if link.name == TRAFFIC_PORTS:
@@ -199,5 +125,4 @@ class Limits:
         )
 
     def _span(self, link: Link) -> Span | None:
-        servers: list[Machine] = [*self.site.nf_servers, *self.site.rdma_servers]
-        return next((s.span for s in servers if s.name == link.server), None)
+        return next((s.span for s in self.site.machines if s.name == link.server), None)

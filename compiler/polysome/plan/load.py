@@ -8,14 +8,13 @@ from polysome.ir import program as ir
 from polysome.ir.walk import walk
 from polysome.plan import frames
 from polysome.plan.mix import on_nf_link
-from polysome.plan.model import Frames, Link, Mix, Parking, Traffic
+from polysome.plan.model import Frames, Link, Mix, Store, Traffic
 from polysome.plan.numbers import Number, ceil_div, rate
-from polysome.plan.site import RdmaServer, Site
+from polysome.plan.site import Site
 from polysome.syntax.diagnostics import listed
 from polysome_protocol import MOST_SUFFIX
 
 USUAL_MEAN = 1000  # bytes, where the spec has no `traffic { mean … }`
-REQUESTS = 2  # for a packet that is parked: WRITE and READ
 SHORTEST = 60  # of a frame on Ethernet, without FCS
 TRAFFIC_PORTS = "traffic ports"
 STANDBY = "standby NF server"
@@ -61,23 +60,22 @@ def links(
     load: Traffic,
     found: Sequence[Frames],
     mixed: Mix,
-    parking: Parking | None,
+    store: Store | None,
 ) -> list[Link]:
     """Every link with its predicted load, all packets that are not too short having the mean length.
 
     A standby's link is listed with what it gets when it takes over.
     """
     made = [*traffic_links(program, site, load, found, mixed)]
-    both = on_nf_link(load, found, mixed, parking)
+    both = on_nf_link(load, found, mixed, store)
     for n, server in enumerate(site.nf_servers):
         name = f"{STANDBY if n else 'NF server'} {server.name}"
         capacity = Number(site.rate_to(server), "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
         made += [
             Link(name, way, number, capacity, server.name) for way, number in zip(("to", "from"), both, strict=True)
         ]
-    for n, memory in enumerate(site.rdma_servers if parking is not None else ()):
-        assert parking is not None
-        made += memory_links(site, memory, load, _share(mixed.split.value, n, len(site.rdma_servers), parking))
+    if store is not None:
+        made += store.links(site, load, mixed)
     return made
 
 
@@ -97,7 +95,7 @@ def traffic_links(
     longer, words = _longer(found, mixed)
     leaving = load.rate
     if longer:
-        formula = f"{_packets(packets)} × ({mean} + {longer} B {words} + {frames.GAP} B) × 8"
+        formula = f"{packets_per_second(packets)} × ({mean} + {longer} B {words} + {frames.GAP} B) × 8"
         leaving = Number(bits(packets, mean + longer), "bit/s", formula)
     exits = len(site.traffic)
     formula = f"{exits} × {rates}" + (", one switch port of each logical one" if ports > exits else "")
@@ -153,61 +151,5 @@ def exits_of(program: ir.Program, port: int) -> frozenset[int]:
     return frozenset(found)
 
 
-# ---------------------------------------------------------------- RDMA servers
-
-
-def own_buckets(server: int, servers: int, pairs: int, buckets: int) -> int:
-    """How many of the buckets are a server's own, of `pairs` queue pairs each: buckets take queue pairs in turn."""
-    rounds, rest = divmod(buckets, pairs * servers)
-    return rounds * pairs + min(max(rest - server * pairs, 0), pairs)
-
-
-def _share(parked: int, server: int, servers: int, parking: Parking) -> Number:
-    """Packets per second that are parked on a server: as many as fall into its buckets, all of which are alike."""
-    buckets = parking.buckets.value
-    own = own_buckets(server, servers, parking.queue_pairs.value, buckets)
-    words = _packets(parked)
-    if own * servers != buckets:
-        words += f" × {own} / {buckets} of the buckets"
-    elif servers > 1:
-        words += f" / {servers}"
-    return Number(ceil_div(parked * own, buckets), "packets/s", words)
-
-
-def memory_links(site: Site, server: RdmaServer, load: Traffic, parked: Number) -> list[Link]:
-    """WRITE and READ one way, the response and some ACKs the other; and the payload: NICs limit it too.
-
-    A response acknowledges its READ. As a queue pair's WRITEs and READs take turns, those that ask for an ACK may all
-    be WRITEs.
-    """
-    mean, share, words = load.mean.value, parked.value, parked.formula
-    full = site.rate_to(server)
-    capacity = Number(full, "bit/s", f"the slower of port and NIC, {server.nic.name}", (site.name,))
-    if server.link_rate == full:
-        capacity = Number(full, "bit/s", "link_rate", (site.name,))
-    if server.spare is not None and server.spare < full:
-        capacity = Number(server.spare, "bit/s", "spare_bandwidth", (site.name,))
-    gap, write, response = frames.GAP, frames.write(mean), frames.response(mean)
-    to = Number(
-        share * (write + frames.READ + 2 * gap) * 8,
-        "bit/s",
-        f"{words} × (WRITE {write} + READ {frames.READ} + 2 × {gap} B) × 8",
-    )
-    acks = ceil_div(share * REQUESTS * (frames.ACK + gap) * 8, frames.ACK_EVERY)
-    some = f"{REQUESTS} × (ACK {frames.ACK} + {gap} B) / {frames.ACK_EVERY}"
-    back = Number(
-        share * (response + gap) * 8 + acks,
-        "bit/s",
-        f"{words} × (response {response} + {gap} B + {some}) × 8",
-    )
-    goodput = Number(server.nic.goodput_bps, "bit/s", "goodput_bps", (f"targets/{server.nic.name}",))
-    name = f"RDMA server {server.name}"
-    return [
-        Link(name, "to", to, capacity, server.name),
-        Link(name, "from", back, capacity, server.name),
-        Link(name, "goodput", Number(share * mean * 8, "bit/s", f"{words} × {mean} B × 8"), goodput, server.name),
-    ]
-
-
-def _packets(count: int) -> str:
+def packets_per_second(count: int) -> str:
     return f"{count:,} packets/s".replace(",", " ")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polysome.analysis.layout import Carry
-from polysome.plan.numbers import Number
+from polysome.plan.numbers import Group, Number
+from polysome.plan.site import Site
+from polysome.plan.sizes import Sizes
+from polysome.plan.targets import Switch
 
 
 @dataclass(frozen=True)
@@ -81,45 +86,6 @@ class Mix:
 
 
 @dataclass(frozen=True)
-class Region:
-    """An RDMA server's part: queue pairs `first` to `first + count - 1`, and a region of `bytes` from address 0."""
-
-    name: str
-    port: int
-    first: int
-    count: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class Parking(Window):
-    """How packets are parked.
-
-    `hold`: by the schedule; `queueing`: in the switch, for the NF's or a server's port; `read`: from the edits' arrival
-    to the response's; `parked`: from the packet's arrival to the response's. `timeout` is T of rule 6, `tries` K,
-    `silence` and `sweep` (between two packets of the generator) of rule 4. `queue_pairs` is per server; queue pair q is
-    number q mod queue_pairs of server q div queue_pairs.
-    """
-
-    cell: Number
-    path_mtu: Number
-    hold: Number
-    queueing: Number
-    read: Number
-    parked: Number
-    cells: Number
-    slots: Number
-    slot_blocks: Number
-    queue_pairs: Number
-    buckets: Number
-    timeout: Number
-    tries: Number
-    silence: Number
-    sweep: Number
-    regions: tuple[Region, ...]
-
-
-@dataclass(frozen=True)
 class Queues:
     """What the switch's traffic manager is told, in bytes of whole cells.
 
@@ -152,8 +118,65 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Store(Window, ABC):
+    """Where packets wait while the NF decides: what an architecture's plan has of it, and what others ask of it.
+
+    `queueing`: ns, the longest that a frame waits in the switch, for the port of the NF or of a machine of the store.
+    """
+
+    queueing: Number
+
+    @property
+    @abstractmethod
+    def machines(self) -> tuple[str, ...]:
+        """The servers that packets wait on, by name."""
+
+    @property
+    @abstractmethod
+    def called(self) -> str:
+        """What these machines are, in the middle of a sentence."""
+
+    @property
+    @abstractmethod
+    def in_short(self) -> str:
+        """What it takes of the switch."""
+
+    @abstractmethod
+    def lent(self, machine: str) -> str:
+        """What a machine gives, in the words of `X lends …`."""
+
+    @abstractmethod
+    def groups(self) -> list[Group]:
+        """Its numbers as people read them; titles begin small."""
+
+    @abstractmethod
+    def notes(self, site: Site, load: Traffic) -> Iterator[str]:
+        """What people should know of it."""
+
+    @abstractmethod
+    def links(self, site: Site, load: Traffic, mixed: Mix) -> list[Link]:
+        """The links of its machines with their predicted load."""
+
+    @abstractmethod
+    def relief(self, site: Site, link: Link) -> str:
+        """What helps if one of its links is too full; "" of another's."""
+
+    @abstractmethod
+    def on_wire(self, cell: int) -> Iterator[tuple[int, str]]:
+        """The most bytes on the wire that a cell of the packet buffer is, by its frames, and of which."""
+
+    @abstractmethod
+    def first_queue(self, chip: Switch) -> Number:
+        """Bytes of the queue that is served before the other, at its machines' ports."""
+
+    @abstractmethod
+    def sizes(self, site: Site, edits: int) -> Sizes:
+        """What the switch's program is told; `edits`: bytes of each frame of edits."""
+
+
+@dataclass(frozen=True)
 class Plan:
-    """`parking` None: no packet is split. `nf_link`: the longest frame between switch and NF, without FCS; `out_frame`:
+    """`store` None: no packet is split. `nf_link`: the longest frame between switch and NF, without FCS; `out_frame`:
     the longest that leaves by a traffic port.
 
     `nf_server` has all the traffic, on `cores`; those of `standby` get it all when it is down. `whole_rate`: what whole
@@ -161,13 +184,14 @@ class Plan:
     """
 
     nf: str
+    architecture: str
     carry: str
     site: str
     switch: str
     traffic: Traffic
     mix: Mix
     frames: tuple[Frames, ...]
-    parking: Parking | None
+    store: Store | None
     queues: Queues
     nf_server: str
     standby: tuple[str, ...]

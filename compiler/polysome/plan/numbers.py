@@ -23,6 +23,9 @@ class Number:
         return quantity(self.value, self.unit)
 
 
+Group = tuple[str, list[tuple[str, Number]]]  # of numbers with what each is called
+
+
 def quantity(value: int, unit: str) -> str:
     match unit:
         case "bytes":

@@ -109,7 +109,8 @@ class Site:
     `address` and `control_port` are of the switch's management port. `queue_pairs`: of each RDMA server, None: as the
     load takes. `whole`: the share of packets that go whole, of 1; None: not known. `cpu_interface`: of the switch's
     machine, at its port `cpu_port`. `icrc`, `nic_icrc`: what has the switch append ICRC, and the NICs accept any, as
-    the site calls it. `span`: the table `[switch]` of the site file.
+    the site calls it. `architecture`: by name; `idle`: servers of the file that it has no use for. `span`: the table
+    `[switch]` of the site file.
     """
 
     name: str
@@ -130,6 +131,8 @@ class Site:
     icrc: str | None = None
     nic_icrc: str | None = None
     controller: Controller = Controller()
+    architecture: str = "ribosome"
+    idle: tuple[str, ...] = ()
     source: Source | None = field(default=None, compare=False)
     span: Span | None = field(default=None, compare=False)
 
@@ -137,6 +140,11 @@ class Site:
     def largest_frame(self) -> int:
         """Without FCS, with two VLAN tags."""
         return 14 + 2 * 4 + self.mtu
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """All servers on ports of the switch."""
+        return (*self.nf_servers, *self.rdma_servers)
 
     @property
     def pipe(self) -> int:
@@ -168,7 +176,13 @@ class Site:
         return min(self.port_rate, server.nic.rate_bps, link or self.port_rate)
 
 
-def default_site(ports: Sequence[str], switch: str = "software", rdma_servers: int = 2, nf_servers: int = 1) -> Site:
+def default_site(
+    ports: Sequence[str],
+    switch: str = "software",
+    rdma_servers: int = 2,
+    nf_servers: int = 1,
+    architecture: str = Site.architecture,
+) -> Site:
     """What is planned for if no site is given: the spec's ports on the first ports of pipe 0, then NF, then memory."""
     chip = targets.switch(switch)
     host = host_of(chip)
@@ -194,6 +208,7 @@ def default_site(ports: Sequence[str], switch: str = "software", rdma_servers: i
         rdma_servers=tuple(
             RdmaServer(f"memory{i}", server_first + i * lanes, nic, around.memory_bytes) for i in range(rdma_servers)
         ),
+        architecture=architecture,
     )
 
 

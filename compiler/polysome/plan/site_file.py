@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from polysome.config.items import Item, Rejected, describe, read_source
 from polysome.config.toml_text import read_toml
 from polysome.plan import targets
+from polysome.plan.architectures import named
 from polysome.plan.numbers import rate
 from polysome.plan.site import DPDK_FRAME, SOFT, BackOff, Controller, Machine, NfServer, RdmaServer, Site, host_of
 from polysome.plan.site_errors import Path, place, tell
@@ -61,21 +62,31 @@ def _params(table: Item, scope: str, report: Report) -> Iterable[tuple[str, tupl
             raise Rejected
 
 
-def site_of(file: SiteFile, ports: Sequence[str], report: Report) -> Site:
-    """The site for a spec with these logical ports. Reports all that is wrong, and raises Rejected if anything is."""
+def site_of(file: SiteFile, ports: Sequence[str], report: Report, architecture: str | None = None) -> Site:
+    """The site for a spec with these logical ports; `architecture` goes before what the file says.
+
+    Reports all that is wrong, and raises Rejected if anything is.
+    """
     model = site_table(tuple(ports))
     try:
-        read = model.model_validate(_plain(file.root), context=Around())
+        read = model.model_validate(_plain(file.root), context=Around(architecture=architecture))
     except ValidationError as error:
         tell(error, model, file.root, report)
         raise Rejected from None
-    site = _site(file, read, len(ports), report)
+    site = replace(_site(file, read, len(ports), report), architecture=architecture or read.architecture)
     _check_twice(site, file.root, report)
     _check_ports(site, file.root, ports, read.switch.pipe, report)
     _check_rates(site, file.root, report)
     if report.errors:
         raise Rejected
-    return site
+    return _used(site)
+
+
+def _used(site: Site) -> Site:
+    """Without the machines that its architecture has no use for."""
+    if named(site.architecture).least_servers:
+        return site
+    return replace(site, rdma_servers=(), idle=tuple(server.name for server in site.rdma_servers))
 
 
 def _plain(item: Item) -> Any:
@@ -102,7 +113,7 @@ def _site(file: SiteFile, read: SiteTable, ports: int, report: Report) -> Site:
         ),
         rdma_servers=tuple(
             _rdma(server, around, row.span)
-            for server, row in zip(read.rdma_servers, root["rdma_servers"].value, strict=True)
+            for server, row in zip(read.rdma_servers, _rows(root, "rdma_servers"), strict=True)
         ),
         hold=read.plan.hold,
         queue_pairs=read.plan.queue_pairs,
@@ -117,6 +128,12 @@ def _site(file: SiteFile, read: SiteTable, ports: int, report: Report) -> Site:
         source=report.sources.get(file.path),
         span=root["switch"].span,
     )
+
+
+def _rows(root: Mapping[str, Item], name: str) -> Sequence[Item]:
+    """The tables of an array that may be left out."""
+    found: Sequence[Item] = root[name].value if name in root else ()
+    return found
 
 
 def _controller(table: ControllerTable) -> Controller:

@@ -12,8 +12,10 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, create_model, model_validator
 
 from polysome.plan import targets
+from polysome.plan.architectures import named
 from polysome.plan.site import MTU, PCI, BackOff, Controller, NfServer, RdmaServer, Site
 from polysome.plan.site_values import (
+    ArchitectureName,
     BitRate,
     Bytes,
     Core,
@@ -177,13 +179,23 @@ class PlanTable(Table):
 class SiteTable(Table):
     """All of a file but `ports`, whose names are the spec's (`site_table`)."""
 
+    architecture: ArchitectureName = Field(default=Site.architecture, examples=["whole"])
     switch: SwitchTable
     nf_servers: list[NfTable] = Field(min_length=1)
-    rdma_servers: list[RdmaTable] = Field(min_length=1)
+    rdma_servers: list[RdmaTable] = []
     controller: ControllerTable = ControllerTable()
     plan: PlanTable = PlanTable()
     params: dict[str, Any] = {}
     config: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _enough_servers(self, info: ValidationInfo) -> Self:
+        chosen = named(around_of(info).architecture or self.architecture)
+        if len(self.rdma_servers) < chosen.least_servers:
+            why = f"With the architecture `{chosen.name}`, {chosen.about}."
+            mend = "Write `[[rdma_servers]]`, and below it its members."
+            raise told("E1008", "`[[rdma_servers]]` is missing", why, mend)
+        return self
 
 
 def site_table(ports: tuple[str, ...]) -> type[SiteTable]:

@@ -19,6 +19,7 @@ from polysome.ir import types as t
 from polysome.plan import targets
 from polysome.plan.site import PCI
 from polysome.plan.targets import Switch
+from polysome.resources import architectures
 from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
 
@@ -28,10 +29,14 @@ NOWHERE = Span("", 0, 0)
 
 @dataclass
 class Around:
-    """The validation context: the switch, once it is read, for the ports of the tables behind it."""
+    """The validation context: the switch, once it is read, for the ports of the tables behind it.
+
+    `architecture`: what goes before the file's.
+    """
 
     chip: Switch | None = None
     names: dict[str, int] = field(default_factory=dict)
+    architecture: str | None = None
 
 
 def told(code: str, message: str, why: str, mend: str, at: str = "") -> PydanticCustomError:
@@ -123,6 +128,13 @@ def target(part: str, what: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def _architecture(value: Any) -> Any:
+    if isinstance(value, str) and value not in architectures():
+        why = "An architecture says where packets wait while the NF decides."
+        raise told("E1305", f"there is no architecture `{value}`", why, one_of(value, architectures()))
+    return value
+
+
 def around_of(info: ValidationInfo) -> Around:
     """The context of this validation."""
     assert isinstance(info.context, Around)
@@ -165,6 +177,7 @@ Ip = Annotated[int, Written(t.Address("ipv4", 32))]
 Management = Annotated[str, BeforeValidator(_address)]
 Endpoint = Annotated[str, BeforeValidator(_endpoint)]
 TcpPort = Annotated[int, Field(ge=1, le=65_535)]
+ArchitectureName = Annotated[str, BeforeValidator(_architecture)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 SomeShare = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 DevicePort = Annotated[int, BeforeValidator(_device_port)]

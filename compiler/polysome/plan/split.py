@@ -13,13 +13,12 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import emits, walk
 from polysome.plan import frames
-from polysome.plan.kinds import kinds
+from polysome.plan.architectures import named
 from polysome.plan.limits import Limits
-from polysome.plan.load import TRAFFIC_PORTS, links, memory_links, own_buckets, traffic
+from polysome.plan.load import TRAFFIC_PORTS, links, traffic
 from polysome.plan.mix import mix, on_nf_link
-from polysome.plan.model import USUAL, Frames, Link, Mix, Options, Parking, Plan, Traffic
-from polysome.plan.numbers import Number, binary, ceil_div, rate
-from polysome.plan.parking import bucket_count, park, window
+from polysome.plan.model import USUAL, Frames, Link, Mix, Options, Plan, Store, Traffic
+from polysome.plan.numbers import Number, rate
 from polysome.plan.queues import queues
 from polysome.plan.site import Site, default_site
 from polysome.syntax.diagnostics import Report, listed
@@ -32,60 +31,66 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
     """The plan; SpecError with one error, of E1401 to E1407, if it does not fit."""
     limits = Limits(program, site, Report())
     load = traffic(program, site)
-    found = kinds(program, site, options.carry, load.mean.value)
+    chosen = named(site.architecture)
+    found = chosen.frames(program, site, options.carry, load.mean.value)
     split = [f for f in found if f.number is not None]
     grows = max((f.grows for f in found), default=0)
     nf_link = _nf_link(site, grows)
     limits.nf_frame(nf_link)
-    parking = park(program, site, options, load, split, limits) if split else None
-    found_queues = queues(site, parking, limits)
-    mixed = mix(site, load, found, parking)
-    loads = links(program, site, load, found, mixed, parking)
+    store = chosen.store(program, site, options, load, split, limits)
+    found_queues = queues(site, store, limits)
+    mixed = mix(site, load, found, store)
+    loads = links(program, site, load, found, mixed, store)
     standby = tuple(s.name for s in site.nf_servers[1:])
     result = Plan(
         nf=program.name,
+        architecture=chosen.name,
         carry=options.carry,
         site=site.name,
         switch=site.switch.name,
         traffic=load,
         mix=mixed,
         frames=tuple(found),
-        parking=parking,
+        store=store,
         queues=found_queues,
         nf_server=site.nf_servers[0].name,
         standby=standby,
         cores=_cores(load),
         nf_link=nf_link,
-        out_frame=_out_frame(site, grows, parking),
-        whole_rate=_whole_rate(site, load, loads) if parking is not None else None,
+        out_frame=_out_frame(site, grows, store),
+        whole_rate=_whole_rate(site, load, loads) if store is not None else None,
         links=tuple(loads),
-        notes=tuple(_notes(program, site, load, found, mixed, parking, loads)),
+        notes=tuple(_notes(program, site, load, found, mixed, store, loads)),
     )
     limits.overload(result)
     return result
 
 
 def fitting_site(
-    program: ir.Program, switch: str = "software", rdma_servers: int | None = None, carry: Carry = "fields"
+    program: ir.Program,
+    switch: str = "software",
+    rdma_servers: int | None = None,
+    carry: Carry = "fields",
+    architecture: str = Site.architecture,
 ) -> Site:
-    """The default site with as many RDMA servers as its traffic takes, two at least, or the number given.
+    """The default site with as many RDMA servers as the architecture needs for its traffic, or the number given.
 
     One NF server has all the traffic, so where the spec declares no rate, traffic ports are as fast as its link takes.
     """
-    site = default_site(program.ports, switch, 1)
+    chosen = named(architecture)
+    site = default_site(program.ports, switch, chosen.least_servers, architecture=architecture)
     load = traffic(program, site)
-    found = kinds(program, site, carry, load.mean.value)
-    split = [f for f in found if f.number is not None]
-    between = window(site, split) if split else None
+    found = chosen.frames(program, site, carry, load.mean.value)
+    between = chosen.window(site, [f for f in found if f.number is not None])
     mixed = mix(site, load, found, between)
     if program.traffic is None or program.traffic.rate is None:
         needed = max(number.value for number in on_nf_link(load, found, mixed, between))
         site = replace(site, traffic_rate=_carried(site, needed))
         load = traffic(program, site)
     if rdma_servers is None:
-        memory = memory_links(site, site.rdma_servers[0], load, mix(site, load, found, between).split)
-        rdma_servers = max(2, *map(_servers_for, memory)) if split else 1
-    fitting = default_site(program.ports, switch, rdma_servers)  # with many servers, ports are slower
+        rdma_servers = chosen.servers(site, load, mix(site, load, found, between), between)
+    # With many servers, ports are slower.
+    fitting = default_site(program.ports, switch, rdma_servers, architecture=architecture)
     return replace(fitting, traffic_rate=min(fitting.traffic_rate, site.traffic_rate))
 
 
@@ -93,14 +98,6 @@ def _carried(site: Site, needed: int) -> int:
     """The rate of each traffic port with which the NF link is not too full, in whole Mbps."""
     room = site.rate_to(site.nf_servers[0])
     return site.traffic_rate if needed <= room else site.traffic_rate * room // needed // MBPS * MBPS
-
-
-def _servers_for(link: Link) -> int:
-    """So many that the one with most buckets carries what falls into them."""
-    count = max(1, ceil_div(link.load.value, link.capacity.value))
-    while link.load.value * own_buckets(0, count, 1, bucket_count(count)) > link.capacity.value * bucket_count(count):
-        count += 1
-    return count
 
 
 # ---------------------------------------------------------------- the machines
@@ -122,13 +119,13 @@ def _nf_link(site: Site, grows: int) -> Number:
     )
 
 
-def _out_frame(site: Site, grows: int, parking: Parking | None) -> Number:
+def _out_frame(site: Site, grows: int, store: Store | None) -> Number:
     """Of what a neighbour on a traffic port gets."""
     largest = site.largest_frame
     words = f"{largest} B, the largest that goes whole"
     words += f", + {grows} B of headers that are pushed" if grows > 0 else ""
-    if parking is not None:
-        longest = parking.longest.value
+    if store is not None:
+        longest = store.longest.value
         words += f"; what is parked has {longest} B at most, and up to {MOST_SUFFIX} B follow it"
         return Number(max(largest + max(0, grows), longest + MOST_SUFFIX), "B", words, (site.name,))
     return Number(largest + max(0, grows), "B", words, (site.name,))
@@ -155,18 +152,23 @@ def _notes(
     load: Traffic,
     found: Sequence[Frames],
     mixed: Mix,
-    parking: Parking | None,
+    store: Store | None,
     loads: Sequence[Link],
 ) -> Iterator[str]:
     if len(site.nf_servers) > 1:
         rest = listed(s.name for s in site.nf_servers[1:])
         yield f"one NF server has all the traffic, the first that is up; standing by: {rest}"
+    if site.idle:
+        yield (
+            f"RDMA servers {listed(site.idle)} take no part: the architecture `{site.architecture}` has no use for "
+            "them, and the switch forwards nothing of theirs"
+        )
     if site.source is None and site.traffic_rate < (site.switch.traffic_rate_bps or site.port_rate):
         yield "the traffic ports of this default site are as fast as the link of one NF server takes, and no faster"
-    if parking is None:
-        yield "no packet is split: the NF gets them all whole, and RDMA servers are of no use to it"
+    if store is None:
+        yield from named(site.architecture).unused(site)
     elif mixed.whole.value and mixed.split.value and site.whole is None:
-        yield "NF link and RDMA servers are planned for the worst case of each: nobody says which packets come"
+        yield f"NF link and {store.called} are planned for the worst case of each: nobody says which packets come"
     longest = max((f.grows for f in found), default=0)
     if longest > 0:
         yield (
@@ -185,20 +187,5 @@ def _notes(
             "ports that are full on the way in are too full on the way out: packets leave longer, and what finds no "
             "room is dropped there"
         )
-    if parking is not None:
-        yield from _parking_notes(site, load, parking)
-
-
-def _parking_notes(site: Site, load: Traffic, parking: Parking) -> Iterator[str]:
-    if len(site.rdma_servers) == 1:
-        yield "there is one RDMA server: while it is down, packets go whole, as far as the NF link carries them"
-    longest = parking.longest.value
-    if longest + MOST_SUFFIX < site.largest_frame:
-        yield f"packets over {longest} B go whole: {binary(parking.cell.value)} is the largest cell"
-    elif longest < site.largest_frame:
-        yield (
-            f"packets over {longest} B go whole, so that with the up to {MOST_SUFFIX} B that follow none leaves "
-            f"longer than {site.largest_frame} B; where ports and neighbours take more, `mtu` of `[switch]` says so"
-        )
-    if load.mean.value <= parking.threshold.value:
-        yield f"packets of the mean length, {load.mean.value} B, are not split: too short"
+    if store is not None:
+        yield from store.notes(site, load)

@@ -101,7 +101,7 @@ def run(spec: Spec, plan: Plan, database: ExampleDatabase | None = None) -> Resu
 class _Campaign:
     def __init__(self, spec: Spec, plan: Plan, database: ExampleDatabase | None) -> None:
         self.spec, self.plan, self.database = spec, plan, database
-        self.engine = ENGINES[plan.engine]
+        self.engine = ENGINES[plan.engine].around(plan.architecture)
         if (lacking := self.engine.missing()) is not None:
             raise Unsupported(lacking)
         every = {p.name: p for p in properties(spec)}
@@ -178,7 +178,7 @@ class _Campaign:
 
     def _found(self, spec: Spec, p: Property, trace: Trace) -> None:
         small = spec is not self.spec
-        text = dumps(Counterexample(spec, small, self.engine.name, p.name, trace))
+        text = dumps(Counterexample(spec, small, self.engine.name, p.name, trace, self.engine.architecture))
         outcome = self.result.outcomes[p.name]
         outcome.counterexample, outcome.packets = text, len(trace.arrivals)
         if self.database is not None:

@@ -67,12 +67,13 @@ class Execution:
         name = engine or self.engine.name
         if name not in ENGINES:
             raise Unsupported(f"there is no engine `{name}` yet")
-        if (lacking := ENGINES[name].missing()) is not None:
+        chosen = self.engine if name == self.engine.name else ENGINES[name]
+        if (lacking := chosen.missing()) is not None:
             raise Unsupported(lacking)
         key = (name, options)
         if key not in self._again:
             trace = self.trace if name == self.engine.name else self.record.decided()
-            self._again[key] = ENGINES[name].run(self.spec.program, trace, options)
+            self._again[key] = chosen.run(self.spec.program, trace, options)
         return self._again[key]
 
 

@@ -21,11 +21,13 @@ class Sizes(StrEnum):
 class Plan:
     """What to do: `seconds` of generating, and at most `traces` if given.
 
+    `architecture`: of the machines around the NF, if `engine` has some; None: its own.
     `only`: names of properties, all if empty; `first`: stop at the first failure; `shrinking`: seconds at most for each
     property that fails.
     """
 
     engine: str = MEANING
+    architecture: str | None = None
     sizes: Sizes = Sizes.both
     seed: int = 0
     seconds: float = 30.0

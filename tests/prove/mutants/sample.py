@@ -9,8 +9,8 @@ from functools import lru_cache
 from tests.prove.mutants.changes import Mutant, mutants
 from tests.prove.spec.kit import NAMES, example
 
-from polysome.backends.system.design import default_design
 from polysome.backends.system.proof import case_of
+from polysome.plan.design import default_design
 from polysome.prove.case import Case
 
 SEED, COUNT = 14, 500

@@ -13,7 +13,7 @@ from tests.backends.examples import program
 from tests.switch.process.harness import Client, Process, address, certificates, executable, pb, running
 from tests.switch.process.namespaces import Namespace, Wire, namespace, need_namespaces
 
-from polysome.backends.system.design import default_design
+from polysome.plan.design import default_design
 
 EXAMPLE = "load_balancer"
 PORTS = {1: "sw1", 2: "sw2", 3: "sw3"}

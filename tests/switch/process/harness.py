@@ -24,8 +24,8 @@ from tests.switch.process.namespaces import Namespace
 from polysome.backends.bundle.files import runtime
 from polysome.backends.bundle.soft_switch import emit
 from polysome.backends.nf_cpp.build import BuildError
-from polysome.backends.system.design import default_design
 from polysome.deploy.build import component
+from polysome.plan.design import default_design
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "runtime" / "controller"))

@@ -12,7 +12,7 @@ from tests.native.native_build import need
 from tests.switch.process.harness import bundle_part
 
 from polysome.backends.bundle.soft_switch import emit
-from polysome.backends.system.design import default_design
+from polysome.plan.design import default_design
 from polysome_protocol import text_hash
 
 

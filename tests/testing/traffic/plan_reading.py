@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polysome.backends.system.design import Design
 from polysome.ir import program as ir
 from polysome.plan.branches import branches
 from polysome.plan.conditions import Ahead, Box, Key
+from polysome.plan.design import Design
 from polysome.plan.way import Step, Way
 
 

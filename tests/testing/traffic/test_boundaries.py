@@ -8,7 +8,7 @@ import pytest
 from tests.testing.builtin.networks import EXAMPLES, example
 from tests.testing.traffic.plan_reading import Asked, Reader, readers
 
-from polysome.backends.system.design import default_design
+from polysome.plan.design import default_design
 from polysome.testing import traffic
 from polysome.testing.traffic import BoundaryPacket
 

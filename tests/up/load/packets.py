@@ -45,7 +45,7 @@ def every_kind(spec: Spec, promised: Promised, takes: int) -> list[Sent]:
 def _at_the_edges(promised: Promised, found: list[Sent], longest: int) -> Iterator[Sent]:
     kinds = {way["headers"]: (port, data) for port, data in found if (way := promised.way(port, data))}
     for port, data in kinds.values():
-        least, most = (promised.number("parking", name) for name in ("threshold", "longest"))
+        least, most = (promised.number("store", name) for name in ("threshold", "longest"))
         for length in (least, least + 1, most - 6, most - 5, most - 4, most - 1, most, most + 1, longest):
             changed = resized(promised.eyes, port, data, length)
             if changed is not None:

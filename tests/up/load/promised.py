@@ -30,7 +30,7 @@ class Promised:
         )
 
     def number(self, *path: str) -> int:
-        """The value of one of its numbers: `number("parking", "cell")`."""
+        """The value of one of its numbers: `number("store", "cell")`."""
         found = self.plan
         for name in path:
             found = found[name]
@@ -42,7 +42,7 @@ class Promised:
 
     def way(self, port: int, frame: bytes) -> Any:
         """The kind of packets that are split which this one is of; None: it goes whole."""
-        parking = self.plan["parking"]
+        parking = self.plan["store"]
         packet = self.eyes.parse(port, frame)
         if parking is None or not parking["threshold"]["value"] < packet.length <= parking["longest"]["value"]:
             return None

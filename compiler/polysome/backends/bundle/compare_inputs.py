@@ -55,7 +55,7 @@ class Inputs:
 
 def numbers(old: Bundle, new: Bundle) -> list[str]:
     """Sizes of the plans that differ: `slots: 16 384 -> 32 768`."""
-    before, after = (bundle.json("plan.json")["parking"] or {} for bundle in (old, new))
+    before, after = (bundle.json("plan.json")["store"] or {} for bundle in (old, new))
     if bool(before) != bool(after):
         return ["packets are split now" if after else "all packets go whole now"]
     found = []

@@ -26,7 +26,7 @@ from polysome.backends.folder import contents as nf_contents
 from polysome.backends.nf_cpp.carry_code import state_layout
 from polysome.backends.nf_cpp.generate import namespace
 from polysome.backends.rdma.config import agent_config
-from polysome.backends.system.design import Design
+from polysome.plan.design import Design
 from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
 
 RUNTIME = ("nf", "host", "switch", "rdma", "control", "protocol")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polysome.backends.system.design import Design
 from polysome.ir import program as ir
+from polysome.plan.design import Design
 
 SITE = "site.toml"  # what the site file is called in a bundle, whatever it was called
 

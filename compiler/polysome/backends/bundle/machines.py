@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from polysome.backends.controller.config import colons, dots
 from polysome.backends.controller.probes import probes
 from polysome.backends.rdma.config import DEVICE_PORT
-from polysome.backends.system.design import Design
-from polysome.plan.model import Region
+from polysome.plan.architectures.ribosome.store import Region, parking_of, regions
+from polysome.plan.design import Design
 from polysome.plan.numbers import ceil_div
 from polysome.plan.site import CPU_INTERFACE, SOFT, SOFT_ICRC, NfServer, RdmaServer
 from polysome_protocol import ETHERNET, MOST_SUFFIX
@@ -70,12 +70,11 @@ def nf_host(server: NfServer) -> str:
 
 def machines(design: Design) -> tuple[Machine, ...]:
     """The switch, then the RDMA servers, then the NF servers: the order in which they are started."""
-    parking = design.plan.parking
-    regions = {region.name: region for region in parking.regions} if parking is not None else {}
+    lent = {region.name: region for region in regions(design.plan)}
     site = design.site
     return (
         _switch(design),
-        *(_rdma(design, server, regions.get(server.name)) for server in site.rdma_servers),
+        *(_rdma(design, server, lent.get(server.name)) for server in site.rdma_servers),
         *(_nf(design, server) for server in site.nf_servers),
     )
 
@@ -119,7 +118,7 @@ def _mtus(design: Design) -> dict[int, int]:
 
 
 def _rdma_mtu(design: Design, server: RdmaServer) -> int:
-    parking = design.plan.parking
+    parking = parking_of(design.plan)
     return ROCE + (parking.path_mtu.value if parking is not None else max(server.nic.path_mtus_bytes))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from polysome.backends.bundle.inputs import Inputs
-from polysome.plan.groups import groups, queue_group, traffic_rows
+from polysome.plan.architectures.ribosome.store import regions
+from polysome.plan.groups import sizes, traffic_rows
 from polysome.plan.model import Link
 from polysome.plan.numbers import binary
 
@@ -26,7 +27,7 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
         "written": inputs.about["written"],
         "params": inputs.about["params"],
         "config": {name: len(rows) for name, rows in inputs.rows.items()},
-        "sizes": [*(groups(plan.parking) if plan.parking is not None else []), queue_group(plan.queues)],
+        "sizes": sizes(plan),
         "shared": traffic_rows(plan),
         "servers": [
             ("cores in use", plan.cores),
@@ -34,7 +35,7 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
             ("longest frame that leaves", plan.out_frame),
             *([("whole packets that find no queue pair", plan.whole_rate)] if plan.whole_rate is not None else []),
         ],
-        "regions": plan.parking.regions if plan.parking is not None else (),
+        "regions": regions(plan),
         "links": [_bar(link) for link in plan.links],
         "site": design.site,
         "memory": _rdma(inputs),
@@ -59,10 +60,9 @@ def _bar(link: Link) -> dict[str, Any]:
 def _rdma(inputs: Inputs) -> list[dict[str, Any]]:
     """One row for each RDMA server."""
     design = inputs.design
-    parking = design.plan.parking
-    regions = {region.name: region for region in parking.regions} if parking is not None else {}
+    lent = {region.name: region for region in regions(design.plan)}
     return [
         {"server": server, "region": region, "size": binary(region.bytes) if region is not None else ""}
         for server in design.site.rdma_servers
-        for region in (regions.get(server.name),)
+        for region in (lent.get(server.name),)
     ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from polysome.backends.bundle.translation import translation
 from polysome.backends.nf_cpp.generate import namespace
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_text
 from polysome.backends.templates import fill
+from polysome.plan.design import Design
 from polysome_protocol import text_hash
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from polysome.backends.controller.probes import probes
 from polysome.backends.controller.verdicts import port_sets
 from polysome.backends.nf_cpp.generate import generate
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import p4_text
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
+from polysome.plan.architectures.ribosome.store import parking_of, queue_pairs, regions
+from polysome.plan.design import Design
 from polysome.plan.kinds import mirror_length
 from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC
 from polysome_protocol import Role, text_hash
@@ -32,7 +33,7 @@ class Places:
 
 def controller_config(design: Design, places: Places) -> dict[str, Any]:
     """The message ControllerConfig, as JSON has it. Raises Unsupported for sets of ports that do not fit."""
-    site, sizes, parking = design.site, design.sizes, design.plan.parking
+    site, sizes, parking = design.site, design.sizes, parking_of(design.plan)
     return {
         "nf": design.program.name,
         "model": site.switch.name,
@@ -54,7 +55,7 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "egress_events": list(EGRESS_EVENTS),
         "fallback_rate": design.fallback_rate,
         "fallback_burst": FALLBACK_BURST,
-        "sweep": 0 if parking is None else parking.sweep.value * len(design.queue_pairs),
+        "sweep": 0 if parking is None else parking.sweep.value * len(queue_pairs(design.plan)),
         "queue_cell": site.switch.cell_bytes,
         "longest_queueing": 0 if parking is None else parking.queueing.value,
         "timeout": 0 if parking is None else parking.timeout.value,
@@ -114,8 +115,8 @@ def _nf_servers(design: Design) -> list[dict[str, Any]]:
 
 def _rdma_servers(design: Design) -> list[dict[str, Any]]:
     """All of the site's, those without a queue pair too: their own traffic passes through the switch."""
-    site, parking = design.site, design.plan.parking
-    counts = {region.name: region.count for region in parking.regions} if parking is not None else {}
+    site, parking = design.site, parking_of(design.plan)
+    counts = {region.name: region.count for region in regions(design.plan)}
     return [
         {
             "name": server.name,

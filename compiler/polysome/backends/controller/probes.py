@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from polysome.backends.system.design import Design
 from polysome.ir import program as ir
 from polysome.plan.branches import branches
 from polysome.plan.conditions import Ahead, Key, bytes_of, width
+from polysome.plan.design import Design
 from polysome.plan.values import Range
 from polysome.plan.way import Step, Way
 

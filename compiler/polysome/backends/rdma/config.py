@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from polysome.backends.controller.config import colons, dots, tls
-from polysome.backends.system.design import Design
+from polysome.plan.architectures.ribosome.store import parking_of, regions
+from polysome.plan.design import Design
 from polysome.plan.site import RdmaServer
 
 DEVICE_PORT = 1  # of an RDMA device: an Ethernet port is a device of its own
@@ -16,9 +17,8 @@ def agent_config(design: Design, server: RdmaServer, folder: str, user: str) -> 
 
     A server that no packets are parked on has an agent too, with nothing to lend.
     """
-    parking = design.plan.parking
-    regions = parking.regions if parking is not None else ()
-    region = next((r for r in regions if r.name == server.name), None)
+    parking = parking_of(design.plan)
+    region = next((r for r in regions(design.plan) if r.name == server.name), None)
     return {
         "server": server.name,
         "device": server.device,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polysome.backends.system import structs
-from polysome.backends.system.design import Design
 from polysome.backends.system.faults import Fault
+from polysome.plan.architectures.ribosome.store import queue_pairs
+from polysome.plan.design import Design
 
 DEEP = 1 << 30  # bytes of a queue that no trace fills
 
@@ -80,7 +81,7 @@ def _server(design: Design, number: int) -> structs.Server:
     return structs.Server(
         cable=_cable(server.port, design.site.rate_to(server)),
         mac=structs.mac(design.server_mac(number)),
-        queue_pairs=design.queue_pairs.count(number),
+        queue_pairs=queue_pairs(design.plan).count(number),
         ip=design.server_ip(number),
         rkey=rkey(number),
         region=design.sizes.cells * design.sizes.cell,

@@ -9,12 +9,12 @@ from types import MappingProxyType
 
 from polysome.backends.nf_cpp.build import CHECKED, built, users_flags
 from polysome.backends.nf_cpp.generate import generate, namespace
-from polysome.backends.system.design import Design
 from polysome.backends.tofino.program import tofino_program
 from polysome.p4 import program as pr
 from polysome.p4.coverage import Coverage
 from polysome.p4.limits import ChipLimits
 from polysome.p4.points import Points
+from polysome.plan.design import Design
 from polysome.plan.targets import Switch
 
 _HEADERS = ("nf/generated.hpp", "switch/hash.hpp", "switch/switch.hpp", "switch/table.hpp", "system/abi.hpp")

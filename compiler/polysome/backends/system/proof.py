@@ -14,9 +14,9 @@ from polysome.analysis.framed import framed_classes
 from polysome.backends.nf_cpp.build import BuildError, cache_folder, used
 from polysome.backends.nf_cpp.generate import generate, namespace
 from polysome.backends.nf_cpp.types_code import Unsupported
-from polysome.backends.system.design import Design
 from polysome.backends.system.library import limits, p4_program, p4_text
 from polysome.ir.printer import show
+from polysome.plan.design import Design
 from polysome.plan.kinds import mirror_length
 from polysome.prove.case import Addresses, Case
 from polysome.prove.obligations import prove

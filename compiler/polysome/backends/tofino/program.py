@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from itertools import pairwise
@@ -16,8 +15,14 @@ from polysome.backends.tofino import names
 from polysome.backends.tofino.parser_states import NamedSum, States, option_parts
 from polysome.backends.tofino.wire import WIRE_VALUES
 from polysome.ir import program as ir
-from polysome.plan import frames
-from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT, bit_registers
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.architectures.ribosome.parking import (
+    LOOKS_AT_REST,
+    LOOKS_UNTIL_DOWN,
+    LOOKS_UNTIL_SILENT,
+    bit_registers,
+)
+from polysome.plan.sizes import Addresses, Sizes
 from polysome.plan.sums import Sum, sums
 from polysome.plan.values import FieldKey, enclosed
 from polysome.plan.way import Way
@@ -43,37 +48,7 @@ EGRESS_EVENTS = (
 )
 CLOCK_SKEW = 1  # ticks by which time stamps of two ports may come in the other order
 FCS = 4  # which egress counts as part of a packet's length
-RESPONSE_OVERHEAD = frames.response(0) - frames.pad(0) - ETHERNET.size  # of its IPv4 packet, but for pad and packet
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What the plan decides about the program. Lengths in bytes, times in ticks; counts are powers of two.
-
-    `least`, `most`: claimed lengths of packets that are split; `cell`: bytes of a cell; `cells`: in a server's region;
-    `edits_frame`: of each frame of edits, without FCS.
-    """
-
-    slots: int
-    queue_pairs: int
-    buckets: int
-    cells: int
-    cell: int
-    least: int
-    most: int
-    edits_frame: int
-    timeout: int
-    most_reads: int
-    tries: int
-    nf_ports: int
-    server_ports: int
-
-
-@dataclass(frozen=True)
-class Addresses:
-    mac: int
-    ip: int
-    recirculation_port: int
+RESPONSE_OVERHEAD = requests.response(0) - requests.pad(0) - ETHERNET.size  # of its IPv4 packet, but for pad and packet
 
 
 def tofino_program(
@@ -89,7 +64,7 @@ def tofino_program(
     instances = _in_wire_order(ways)
     types = {parser.instances[i].header.name: parser.instances[i].header for i in instances}
     words = _words(max((way.edits_size for way in ways), default=0))
-    longest = frames.most_written(sizes.cell) + FCS
+    longest = requests.most_written(sizes.cell) + FCS
     values: dict[str, Any] = {
         "nf": program.name,
         "chip": {"architecture": architecture},
@@ -114,13 +89,13 @@ def tofino_program(
         "states": states.text(),
         "edits_lengths": enclosed(sizes.least, sizes.most, 16),
         "response_overhead": RESPONSE_OVERHEAD,
-        "most_pad": frames.MOST_PAD,
-        "ack_bits": frames.ACK_EVERY.bit_length() - 1,
+        "most_pad": requests.MOST_PAD,
+        "ack_bits": requests.ACK_EVERY.bit_length() - 1,
         "longest": longest,
         # By which edits that end their frame are shorter than the longest frame; modulo 2^16, as egress adds.
         "longest_of_edits": longest - (sizes.edits_frame + FCS) & 0xFFFF,
         "longest_of_retried": longest - (RETRY.size + sizes.edits_frame + FCS) & 0xFFFF,
-        "pads": [(n, m, frames.pad_with(n, m - n)) for n in range(4) for m in range(4)],
+        "pads": [(n, m, requests.pad_with(n, m - n)) for n in range(4) for m in range(4)],
         "skew": CLOCK_SKEW,
         # A register counts from 1, with which the first READ begins.
         "looks_until_silent": 1 + LOOKS_UNTIL_SILENT,

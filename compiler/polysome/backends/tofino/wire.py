@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
 from polysome_protocol import (
     AETH,
     BRIDGE,
@@ -105,8 +105,8 @@ WIRE_VALUES: Mapping[str, Any] = {
     "syndromes": SYNDROMES,
     "number_bits": BTH["queue_pair"].bits,
     "psn_bits": BTH["psn"].bits,
-    "read_length": frames.READ - ETHERNET.size,
-    "read_udp_length": frames.READ - ETHERNET.size - IPV4.size,
+    "read_length": requests.READ - ETHERNET.size,
+    "read_udp_length": requests.READ - ETHERNET.size - IPV4.size,
     "roce": {
         "roce_ethernet": ETHERNET.fields,
         "roce_ipv4": IPV4.fields,

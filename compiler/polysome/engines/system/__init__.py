@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polysome.engines.base import Engine
@@ -38,6 +39,8 @@ class System(Engine):
         from polysome.engines.system.seen import ObservedRun
 
         kind = ObservedRun if options.observed else SystemRun
+        if options.site is None and options.architecture is None:
+            options = replace(options, architecture=self.architecture)
         return kind.started(program, config, options, self._counted)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from polysome.backends.system.abi import Running
-from polysome.backends.system.design import Design
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
 from polysome.engines.system.control.controller import SimulatedController
+from polysome.plan.architectures.ribosome.store import queue_pairs
+from polysome.plan.design import Design
 
 FRAMES = ("fields", "edits", "whole", "own")  # on the NF's link
 LOSSES = ("queue full", "lost", "down", "fcs errors", "duplicated", "reordered", "flipped")
@@ -127,7 +128,7 @@ def summary(running: Running, controller: SimulatedController, design: Design, s
     """At the end of a run."""
     return Summary(
         len(design.site.rdma_servers),
-        len(design.queue_pairs),
+        len(queue_pairs(design.plan)),
         seed,
         counters(running, controller),
         events(running, design),

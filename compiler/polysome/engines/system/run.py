@@ -15,7 +15,6 @@ from polysome.backends.system import abi, faults
 from polysome.backends.system.abi import Happened, Kind, Library, Running
 from polysome.backends.system.configure import Run as System
 from polysome.backends.system.configure import configure
-from polysome.backends.system.design import Design, default_design, design
 from polysome.backends.system.library import build
 from polysome.engines.events import Dropped, Emitted, Event, Framed, Left
 from polysome.engines.options import BadOption, RunOptions, Unsupported
@@ -25,6 +24,9 @@ from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.system.report import Order, Summary, summary
 from polysome.engines.trace import Arrival
 from polysome.ir import program as ir
+from polysome.plan.architectures import named
+from polysome.plan.design import Design, default_design, design
+from polysome.plan.site import Site
 
 Counted = Callable[[Design, tuple[int, ...]], None]  # how often each outcome happened, by its number
 
@@ -146,7 +148,11 @@ def _design(program: ir.Program, options: RunOptions) -> Design:
         lower = 1 << (pairs.bit_length() - 1)
         raise BadOption("queue_pairs", f"{pairs} is no power of two", f"Write {lower} or {2 * lower}.")
     if options.site is None:
-        return default_design(program, options.servers, pairs, options.carry)
+        chosen = named(options.architecture or Site.architecture)
+        for option in ("servers", "queue_pairs") if chosen.least_servers == 0 else ():
+            if getattr(options, option) is not None:
+                raise BadOption(option, f"the architecture `{chosen.name}` has no RDMA servers", "Leave it out.")
+        return default_design(program, options.servers, pairs, options.carry, chosen.name)
     return design(program, options.site, pairs, options.carry)
 
 

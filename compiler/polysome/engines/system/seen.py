@@ -19,7 +19,6 @@ from typing import Any
 from polysome.backends.nf_cpp.library import Failed
 from polysome.backends.system.abi import Happened, Kind, Library, Running
 from polysome.backends.system.configure import Run as System
-from polysome.backends.system.design import Design
 from polysome.config.tables import Tables
 from polysome.engines.events import Decided, Dropped, Emitted, Event, Left, Lost
 from polysome.engines.system.run import Counted, SystemRun
@@ -28,6 +27,8 @@ from polysome.interp.code import code_of
 from polysome.interp.machine import Machine, Nowhere
 from polysome.ir import program as ir
 from polysome.plan import frames
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.design import Design
 from polysome_protocol import CONTENT, FLAGS, TAG, VERDICTS
 
 LONGEST = 10_000 - CONTENT  # bytes of a frame that the switch's MACs accept with Ethernet and tag around it
@@ -177,7 +178,7 @@ class ObservedRun(SystemRun):
                 if decision.whole:
                     follows = suffix == frames.padding(len(data))
                 else:  # an ICRC is behind it, whatever that is
-                    follows = suffix[: -frames.ICRC] == frames.odd_bytes(arrived[decision.claimed :])
+                    follows = suffix[: -requests.ICRC] == requests.odd_bytes(arrived[decision.claimed :])
                 if not follows:
                     raise Failed(f"{name} left with {suffix.hex()} behind its end")
                 yield place, Left(number, port, time, data)
@@ -189,7 +190,7 @@ class ObservedRun(SystemRun):
 
     def _lies(self, size: int, claimed: int) -> bool:
         """Does the switch not write a frame of so many bytes into its cell (rule 1 of the split protocol)?"""
-        return size < claimed or size > frames.most_written(self.design.sizes.cell)
+        return size < claimed or size > requests.most_written(self.design.sizes.cell)
 
     def _emitted(self, end: int) -> Iterator[tuple[int, Emitted]]:
         for number, own in enumerate(self._own):

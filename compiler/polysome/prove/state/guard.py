@@ -17,7 +17,7 @@ from functools import cached_property
 
 from polysome import smt
 from polysome.p4.types import Bits
-from polysome.plan.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT
+from polysome.plan.architectures.ribosome.parking import LOOKS_AT_REST, LOOKS_UNTIL_DOWN, LOOKS_UNTIL_SILENT
 from polysome.prove.case import GENERATOR, RECIRCULATION, SERVER
 from polysome.prove.frames import STATION
 from polysome.prove.p4.expressions import as_term

@@ -17,6 +17,7 @@ from polysome.config.items import Rejected
 from polysome.config.json_text import read_json_line
 from polysome.engines.trace import Arrival, Change, Trace
 from polysome.ir import program as ir
+from polysome.resources import architectures
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.syntax.spans import Source
 from polysome.testing.counterexample.config_text import config_form, config_text, events_text
@@ -36,13 +37,17 @@ class ReplayError(ValueError):
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A trace for which `property` fails on `engine`. `spec` is what was run: with little room for state if `small`."""
+    """A trace for which `property` fails on `engine`. `spec` is what was run: with little room for state if `small`.
+
+    `architecture`: of the machines around the NF, if one was chosen.
+    """
 
     spec: Spec
     small: bool
     engine: str
     property: str
     trace: Trace
+    architecture: str | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def dumps(counterexample: Counterexample, folder: Path | None = None) -> bytes:
         "params": dict(spec.params),
         "small": counterexample.small,
         "engine": counterexample.engine,
+        **({} if counterexample.architecture is None else {"architecture": counterexample.architecture}),
         "property": counterexample.property,
         "config": config_form(program, trace.config),
         "changes": [{"at": c.time, "set": config_form(program, c.values)} for c in trace.changes],
@@ -154,7 +160,10 @@ def loads(text: bytes, spec: Spec) -> Counterexample:
     arrivals = [_arrival(program, p, n) for n, p in enumerate(_member(data, "packets", list), 1)]
     trace = Trace({name: config[name] for name in program.config}, tuple(arrivals), tuple(changes))
     engine, property = _member(data, "engine", str), _member(data, "property", str)
-    return Counterexample(spec.small() if small else spec, small, engine, property, trace)
+    architecture = _member(data, "architecture", str) if "architecture" in data else None
+    if architecture is not None and architecture not in architectures():
+        raise ReplayError(f"there is no architecture `{architecture}`", f"There are: {', '.join(architectures())}.")
+    return Counterexample(spec.small() if small else spec, small, engine, property, trace, architecture)
 
 
 _CHANGED = "The spec has changed since; let `polysome test` look for a counterexample again."

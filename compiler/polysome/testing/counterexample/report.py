@@ -36,7 +36,7 @@ def replay(counterexample: Counterexample, engine: str | None = None) -> tuple[E
     """Runs it again, on another engine if one is given, and judges it."""
     from polysome.testing import builtin, judge  # what reads and writes counterexamples does not need them
 
-    name = engine or counterexample.engine
+    name, around = (engine, None) if engine else (counterexample.engine, counterexample.architecture)
     if name not in ENGINES:
         raise ReplayError(f"there is no engine `{name}`", f"There are: {', '.join(ENGINES)}.")
     every = (*judge.properties(counterexample.spec.program), *builtin.every())
@@ -45,5 +45,5 @@ def replay(counterexample: Counterexample, engine: str | None = None) -> tuple[E
         raise ReplayError(
             f"there is no property `{counterexample.property}`", f"There are: {', '.join(p.name for p in every)}."
         )
-    execution = execute(counterexample.spec, counterexample.trace, ENGINES[name])
+    execution = execute(counterexample.spec, counterexample.trace, ENGINES[name].around(around))
     return execution, property, property.judge(execution)

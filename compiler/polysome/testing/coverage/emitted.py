@@ -14,7 +14,6 @@ from polysome.backends.nf_cpp.library import Failed, arrivals
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system.abi import AT_NF, AT_SERVER, AT_SWITCH, Running, load
 from polysome.backends.system.configure import Run, configure
-from polysome.backends.system.design import Design, default_design
 from polysome.backends.system.library import build, nothing_reached
 from polysome.config.load import load_config
 from polysome.engines.options import RunOptions, Unsupported
@@ -24,6 +23,8 @@ from polysome.engines.system.control.controller import SimulatedController
 from polysome.engines.trace import Trace
 from polysome.p4.coverage import Coverage
 from polysome.p4.frames import Frame, frames
+from polysome.plan.design import Design, default_design
+from polysome.plan.site import Site
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.testing import traffic
 from polysome.testing.spec import Spec
@@ -47,17 +48,17 @@ class Sent(NamedTuple):
 class Emitted:
     """Runs of one spec's system, and what all of them together reached of its program."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, architecture: str | None = None) -> None:
         """Raises Unsupported if there is no system of the spec here."""
         if (lacking := missing()) is not None:
             raise Unsupported(lacking)
         try:
-            self.design = default_design(spec.program)
+            self.design = default_design(spec.program, architecture=architecture or Site.architecture)
         except SpecError as error:
             raise Unsupported(f"the engine `system` has no plan: {error.diagnostics[0].message}") from error
         self.spec = spec
         self.coverage = nothing_reached(self.design)
-        self.engine = System(self.add)
+        self.engine = System(self.add).around(architecture)
 
     def add(self, _: Design, counts: Sequence[int]) -> None:
         """What a run of this design reached."""
@@ -123,18 +124,20 @@ class Emitted:
         """A port of the switch that is nobody's."""
         site = self.design.site
         used = {port for ports in site.traffic for port in ports}
-        used |= {server.port for server in (*site.nf_servers, *site.rdma_servers)}
+        used |= {server.port for server in site.machines}
         used |= {self.design.addresses.recirculation_port, site.generator_port, site.cpu_port}
         return next(port for port in range(512) if port not in used)
 
 
-def campaign(spec: Spec, seconds: float, seed: int, captures: Sequence[Path] = ()) -> Coverage:
+def campaign(
+    spec: Spec, seconds: float, seed: int, captures: Sequence[Path] = (), architecture: str | None = None
+) -> Coverage:
     """What `seconds` of traffic reach: frames for every transition of the parser, then random traces, with faults too.
 
     `captures`: some of both is made from their packets. Stops early when everything was reached. Raises Unsupported;
     CaptureError or OSError if a capture cannot be read.
     """
-    emitted, deadline = Emitted(spec), time.monotonic() + seconds
+    emitted, deadline = Emitted(spec, architecture), time.monotonic() + seconds
     recorded = [data for capture in read(tuple(captures)) for data in capture]
     emitted.send(emitted.transitions(seed, recorded))
     for trace, options in zip(_traces(spec, seed, captures), cycle(_options(seed)), strict=False):

@@ -14,10 +14,10 @@ from polysome.backends.controller.config import Places, controller_config
 from polysome.backends.nf_cpp.library import Arrival, Failed
 from polysome.backends.system.abi import NEVER, Running, Stop
 from polysome.backends.system.configure import DEEP, Run
-from polysome.backends.system.design import Design
 from polysome.engines.system.control.loop import VirtualLoop
 from polysome.engines.system.control.parts import Agent, Away, Nf
 from polysome.engines.system.control.switch import NS, SimulatedSwitch
+from polysome.plan.design import Design
 from polysome_controller import control_pb2 as pb
 from polysome_controller.context import Context, Fixed
 from polysome_controller.journal import Journal

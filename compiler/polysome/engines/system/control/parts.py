@@ -8,7 +8,8 @@ from google.protobuf.message import Message
 
 from polysome.backends.system.calls import AgentCalls
 from polysome.backends.system.configure import rkey
-from polysome.backends.system.design import Design
+from polysome.plan.architectures.ribosome.store import queue_pairs
+from polysome.plan.design import Design
 from polysome_controller import control_pb2 as pb
 from polysome_controller.errors import Refused, Unreachable
 
@@ -89,7 +90,7 @@ class Agent(_Simulated):
             raise Refused(f"this is run {run:x}, not {boot:x}")
 
     def _state(self) -> tuple[int, list[pb.QueuePair]]:
-        count = self._design.queue_pairs.count(self._number)
+        count = queue_pairs(self._design.plan).count(self._number)
         found = self._calls.state(self._number, count)
         if found is None:
             raise Unreachable("no answer in time")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from polysome.backends.system.design import default_design
 from polysome.ir import program as ir
+from polysome.plan.design import default_design
 from polysome.syntax.diagnostics import SpecError
 from polysome.testing.traffic.boundaries.classes import classes
 from polysome.testing.traffic.boundaries.lengths import lengths

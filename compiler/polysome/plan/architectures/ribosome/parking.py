@@ -10,18 +10,19 @@ from polysome.analysis.words import duration
 from polysome.ir import program as ir
 from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.kinds.policy import POLICIES
-from polysome.plan import frames
+from polysome.plan.architectures.ribosome import limits as fits
+from polysome.plan.architectures.ribosome import requests
+from polysome.plan.architectures.ribosome.memory import BUCKETS_EACH, bucket_count
+from polysome.plan.architectures.ribosome.store import Parking, Region
 from polysome.plan.limits import Limits
-from polysome.plan.model import Frames, Options, Parking, Region, Traffic, Window
+from polysome.plan.model import Frames, Options, Traffic, Window
 from polysome.plan.numbers import Number, ceil_div, power_of_two, rate
-from polysome.plan.site import Machine, Site
+from polysome.plan.site import Site
 from polysome_protocol import CLOCK, MOST_SUFFIX
 
 SECOND = 10**9
 TICK = CLOCK.tick  # ns
 SLOT_MARGIN = 2  # slots for twice the packets that are being read: edits do not come in the order of seq
-BUCKETS_EACH = 16  # buckets of a queue pair: so finely its load can be moved
-MOST_BUCKETS = 2**16
 MOST_TRIES = 128  # counted in eight bits
 SILENCE = 1_000_000  # ns (rule 4)
 LOOKS = 4  # of the packet generator at each queue pair, in the time of silence
@@ -61,7 +62,7 @@ def park(
     )
     blocks = _slot_blocks(site, slots, cells, split, limits)
     for server in site.rdma_servers:
-        limits.memory(server, cells, cell.value, packets, parked.value, hold.value)
+        fits.memory(limits, server, cells, cell.value, packets, parked.value, hold.value)
     timeout = Number(
         power_of_two(read.value // TICK + 1) * TICK,
         "ns",
@@ -113,21 +114,23 @@ def _threshold(split: Sequence[Frames]) -> Number:
 def _longest(site: Site, cell: Number) -> Number:
     """Neighbours on traffic ports need not take more than the largest frame, and bytes follow what was parked."""
     return Number(
-        min(site.largest_frame - MOST_SUFFIX, cell.value - frames.CELL_HEADER - frames.MOST_PAD),
+        min(site.largest_frame - MOST_SUFFIX, cell.value - requests.CELL_HEADER - requests.MOST_PAD),
         "B",
         f"the smaller of the largest frame less what may follow on the way out, {site.largest_frame} - "
-        f"{MOST_SUFFIX} B, and what a cell has room for, {cell.value} - {frames.CELL_HEADER} - "
-        f"{frames.MOST_PAD} B",
+        f"{MOST_SUFFIX} B, and what a cell has room for, {cell.value} - {requests.CELL_HEADER} - "
+        f"{requests.MOST_PAD} B",
         (site.name,),
     )
 
 
 def _cell(site: Site) -> tuple[Number, Number]:
-    need = site.largest_frame + frames.CELL_HEADER + frames.MOST_PAD
+    need = site.largest_frame + requests.CELL_HEADER + requests.MOST_PAD
     mtus = set.intersection(*(set(s.nic.path_mtus_bytes) for s in site.rdma_servers))
     most = max(mtus)
     value = power_of_two(need)
-    formula = f"power of two ≥ {site.largest_frame} B + {frames.CELL_HEADER} B of header + {frames.MOST_PAD} B of pad"
+    formula = (
+        f"power of two ≥ {site.largest_frame} B + {requests.CELL_HEADER} B of header + {requests.MOST_PAD} B of pad"
+    )
     if value > most:
         value = power_of_two(most + 1) // 2
         formula = f"the largest path MTU: {need} B do not fit, so longer packets go whole"
@@ -158,7 +161,7 @@ def _queue_pairs(site: Site, load: Traffic, options: Options, limits: Limits) ->
     elif site.queue_pairs is not None:
         value, formula = site.queue_pairs, "as the site says"
     for server in site.rdma_servers:
-        limits.queue_pairs(server, value, formula)
+        fits.queue_pairs(limits, server, value, formula)
     return Number(value, "queue pairs", formula, tuple(dict.fromkeys(f"targets/{n.name}" for n in nics)))
 
 
@@ -175,14 +178,13 @@ def _hold(program: ir.Program, site: Site, limits: Limits) -> Number:
         return Number(bound, "ns", words, (program.place(schedule.span),))
     if site.hold is not None:
         return Number(site.hold, "ns", "as the site says; longer ones are lost", (site.name,))
-    limits.no_bound(words)
+    fits.no_bound(limits, words)
 
 
 def _queueing(site: Site) -> Number:
     """`queues` sees to it that no more waits."""
     limit = site.switch.queue_limit_bytes
-    servers: list[Machine] = [*site.nf_servers, *site.rdma_servers]
-    slowest = min(map(site.rate_to, servers))
+    slowest = min(map(site.rate_to, site.machines))
     return Number(
         ceil_div(limit * 8 * SECOND, slowest),
         "ns",
@@ -232,7 +234,7 @@ def _slot_blocks(site: Site, slots: Number, cells: Number, split: Sequence[Frame
     rings = bit_registers(cells.value)
     ring = ceil_div(cells.value // rings, 8 * chip.sram_block_bytes) + 1
     blocks = owner + words * word + rings * ring
-    limits.slots(slots.value, cells.value, blocks, 1 + words + rings, max(owner, ring), edits)
+    fits.slots(limits, slots.value, cells.value, blocks, 1 + words + rings, max(owner, ring), edits)
     return Number(
         blocks,
         "blocks",
@@ -240,11 +242,6 @@ def _slot_blocks(site: Site, slots: Number, cells: Number, split: Sequence[Frame
         f"{rings} × {ring} for a bit of each cell, each with one spare; of {chip.sram_blocks}",
         (f"targets/{chip.name}",),
     )
-
-
-def bucket_count(pairs: int) -> int:
-    """Buckets for so many queue pairs."""
-    return min(MOST_BUCKETS, power_of_two(pairs * BUCKETS_EACH))
 
 
 def _buckets(site: Site, each: Number) -> Number:
