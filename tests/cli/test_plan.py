@@ -52,7 +52,7 @@ def test_json_has_every_number_with_its_formula() -> None:
 def test_a_site_file_is_planned_for() -> None:
     result = polysome("plan", FAIL / "common.nf", "--site", FAIL / "good.toml")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"forwarder on {FAIL / 'good.toml'}\n")
+    assert result.stdout.startswith(f"forwarder on {FAIL / 'good.toml'}, architecture ribosome\n")
 
 
 def test_params_of_the_site_reach_the_spec(tmp_path: Path) -> None:

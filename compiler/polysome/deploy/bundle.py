@@ -45,7 +45,7 @@ def open_bundle(folder: Path) -> Bundle:
         what = "is no bundle: it has no switch/controller.json" if folder.is_dir() else "is no folder"
         raise DeployError(f"{folder} {what}", "Write `polysome compile SPEC --site FILE -o BUNDLE`.", code=2)
     try:
-        opened.open_bundle(folder)
+        about = opened.open_bundle(folder).about
     except opened.NoBundle as error:
         raise DeployError(str(error), ANEW, code=2) from None
     controller = read(folder / "switch" / "controller.json", "ControllerConfig")
@@ -61,7 +61,7 @@ def open_bundle(folder: Path) -> Bundle:
         switch=read(folder / "switch" / "soft.json", "SwitchConfig"),
         agents=agents,
         nfs=nfs,
-        site=_site(folder / "source" / "site.toml", [port.name for port in controller.traffic]),
+        site=_site(folder / "source" / "site.toml", [port.name for port in controller.traffic], about.get("architecture")),
         **{name: _planned(folder / "plan.json", name) for name in ("out_frame", "nf_link")},
     )
 
@@ -73,10 +73,10 @@ def _planned(path: Path, name: str) -> int:
         raise DeployError(f"{path} is no plan", ANEW, code=2) from None
 
 
-def _site(path: Path, ports: list[str]) -> Site:
+def _site(path: Path, ports: list[str], architecture: str | None) -> Site:
     report = Report()
     try:
-        return site_of(open_site(str(path), report), ports, report)
+        return site_of(open_site(str(path), report), ports, report, architecture)
     except ConfigFileError as error:
         raise DeployError(str(error), ANEW, code=2) from None
     except Rejected:

@@ -63,13 +63,14 @@ class Balanced:
 
 
 @contextmanager
-def balancer(folder: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Balanced]:
+def balancer(folder: Path, variables: Mapping[str, str] = _NONE, *options: str) -> Iterator[Balanced]:
     """examples/load_balancer with its own site and config: answers go back directly, so servers accept the VIP's name.
 
-    What arrives has a server's own address; a stateless rule of the server's gives it the VIP again.
+    What arrives has a server's own address; a stateless rule of the server's gives it the VIP again. `options`: of
+    `polysome compile`.
     """
     nf = "load_balancer"
-    made = bundle(EXAMPLES / nf / f"{nf}.nf", EXAMPLES / nf / "site.toml", folder / "bundle")
+    made = bundle(EXAMPLES / nf / f"{nf}.nf", EXAMPLES / nf / "site.toml", folder / "bundle", *options)
     with running(made, nf, folder / "run", variables) as up, network("lb") as net:
         client, port_side = port(nf, "clients"), port(nf, "servers")
         sources = tuple(f"10.0.0.{n}" for n in (11, 12, 13, 14))

@@ -67,6 +67,7 @@ def about(inputs: Inputs, version: str) -> dict[str, Any]:
         "kind": "bundle",
         "nf": design.program.name,
         "polysome": version,
+        "architecture": design.plan.architecture,
         "switch": design.site.switch.name,
         "machines": {machine.name: machine.role for machine in machines(design)},
         "library": library_digests(design.program),
