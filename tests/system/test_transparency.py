@@ -23,7 +23,7 @@ from tests.system.outcome import SYSTEM
 from tests.testing.builtin.networks import captured, example
 from tests.testing.builtin.networks import spec as written
 
-from polysome.engines import ENGINES
+from polysome.engines import ENGINES, Engine
 from polysome.engines.options import RunOptions
 from polysome.engines.record import Record
 from polysome.engines.system import seen
@@ -37,6 +37,8 @@ SMALL = 40_000  # bytes of a small capture
 EACH = 6  # captures for each example, which has others than the next
 UNSPLIT = {"bridge", "router6"}  # no header says how long a packet is; the NF reads more than bytes of the frame
 STEP = 20_000  # ns between two packets
+TOO_LONG = "longer than the ports accept"
+WHOLE = SYSTEM.around("whole")
 WRITTEN_NEVER = "switch: the packet was never written"
 
 pytestmark = [
@@ -45,9 +47,9 @@ pytestmark = [
 ]
 
 
-def compared(spec: Spec, trace: Trace, where: str) -> Record:
+def compared(spec: Spec, trace: Trace, where: str, system: Engine = SYSTEM) -> Record:
     """The system's run, which is as the interpreter's for what the NF saw."""
-    record = SYSTEM.run(spec.program, trace, RunOptions())
+    record = system.run(spec.program, trace, RunOptions())
     assert record.crash is None, f"{where}: {record.crash}"
     too_long = sum(len(a.data) > seen.LONGEST for a in trace.arrivals)
     assert len(record.fates) == len(trace.arrivals) - too_long, where
@@ -64,6 +66,14 @@ def test_on_the_captures_of_the_example(name: str, counted: Counter[str]) -> Non
     assert counted["parked"] + counted["whole"] == len(record.fates)
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_of_whole_packets_on_the_captures_of_the_example(name: str, counted: Counter[str]) -> None:
+    spec = example(name)
+    record = compared(spec, captured(spec), name, WHOLE)
+    assert not record.lost and counted["whole"] == len(record.fates) > 0
+    assert set(counted) <= {"whole", "whole_frame", "returned", "out"}
+
+
 def _chosen(name: str) -> list[Path]:
     """Captures for the example: all, or some of the small ones."""
     if ALL:
@@ -76,20 +86,36 @@ def _chosen(name: str) -> list[Path]:
 @pytest.mark.timeout(3600 if ALL else 600)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_on_real_captures(name: str, counted: Counter[str]) -> None:
+    record = _on_captures(name, SYSTEM, counted)
+    if ALL:
+        assert bool(counted["parked"]) == (name not in UNSPLIT)
+        assert not counted["down"] and not counted["edits_given_up"]
+    assert record <= {WRITTEN_NEVER, TOO_LONG}
+
+
+@pytest.mark.skipif(not CAPTURES, reason="the folder of real captures is not here")
+@pytest.mark.timeout(3600 if ALL else 600)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_of_whole_packets_on_real_captures(name: str, counted: Counter[str]) -> None:
+    """Frames whose lengths lie are lost by nobody: what came is what the NF gets."""
+    assert _on_captures(name, WHOLE, counted) <= {TOO_LONG}
+    assert not counted["parked"] and counted["whole_frame"]
+
+
+def _on_captures(name: str, system: Engine, counted: Counter[str]) -> set[str]:
+    """Why packets were lost, if any were."""
     packets, lost = 0, Counter[str]()
     for run in inputs(name, _chosen(name)):
         if not run.arrivals:
             continue
         spec = Spec(Path(f"{name}.nf"), run.setting.program)
-        record = compared(spec, Trace(run.values, tuple(Arrival(*a) for a in run.arrivals)), run.where)
+        record = compared(spec, Trace(run.values, tuple(Arrival(*a) for a in run.arrivals)), run.where, system)
         packets += len(run.arrivals)
         lost.update(record.lost.values())
-        lost["longer than the ports accept"] += len(run.arrivals) - len(record.fates)
+        lost[TOO_LONG] += len(run.arrivals) - len(record.fates)
     print(f"{name}: {packets} packets, {counted['parked']} of them split, lost: {dict(+lost)}; {dict(counted)}")
     assert packets
-    if ALL:
-        assert bool(counted["parked"]) == (name not in UNSPLIT)
-        assert not counted["down"] and not counted["edits_given_up"]
+    return set(+lost)
 
 
 MANY_EDITS = """
@@ -135,6 +161,12 @@ def _lying(trace: Trace) -> Trace:
         add(liar, liar.data + bytes(n % 9))
         add(liar, liar.data + bytes(1900 + n))
     return Trace(trace.config, tuple(found))
+
+
+def test_of_whole_packets_frames_whose_lengths_lie(counted: Counter[str]) -> None:
+    spec = example("firewall")
+    record = compared(spec, _lying(captured(spec)), "firewall", WHOLE)
+    assert not record.lost and counted["whole"] == len(record.fates)
 
 
 @pytest.mark.parametrize("name", ["firewall", "nat", "policer", "shaper"])

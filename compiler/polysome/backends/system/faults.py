@@ -106,7 +106,7 @@ class _Parser:
             return [(Where.nf, 0), *servers]
         if name == "nf":
             return [(Where.nf, 0)]
-        if name == "servers":
+        if name == "servers" and servers:
             return servers
         if name in self.ports:
             return [(Where.port, self.ports.index(name))]
@@ -114,10 +114,11 @@ class _Parser:
         if number != name and number.isascii() and number.isdigit():
             if int(number) < self.servers:
                 return [servers[int(number)]]
-            last = f"server{self.servers - 1}"
-            mend = f"There {'is only server0' if self.servers == 1 else f'are server0 to {last}'}."
+            known = ("There is none.", "There is only server0.", f"There are server0 to server{self.servers - 1}.")
+            mend = known[min(self.servers, 2)]
             raise FaultError(f"there is no RDMA server {int(number)} ({_at(at)})", mend)
-        names = ["all", "nf", "servers", *(f"server{i}" for i in range(self.servers)), *self.ports]
+        own = ["servers", *(f"server{i}" for i in range(self.servers))] if servers else []
+        names = ["all", "nf", *own, *self.ports]
         raise FaultError(f"`{name}` is no place ({_at(at)})", f"Places are {', '.join(names)}.")
 
     def _fault(self, what: str, at: int, where: Where, index: int) -> Fault:
