@@ -52,8 +52,8 @@ def nothing_reached(design: Design) -> Coverage:
 @lru_cache(maxsize=64)
 def p4_text(design: Design) -> str:
     """The P4 program."""
-    architecture = design.site.switch.architecture
-    return tofino_program(design.program, design.ways, design.sizes, design.addresses, architecture)
+    chip, architecture = design.site.switch.architecture, design.plan.architecture
+    return tofino_program(design.program, design.ways, design.sizes, design.addresses, chip, architecture)
 
 
 @lru_cache(maxsize=64)
