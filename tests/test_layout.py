@@ -63,6 +63,8 @@ BROUGHT = {
     **{"invariant": "testing", "shadow": "testing", "expected": "testing", "lookup": "testing", "traffic": "testing"},
     **{"model": "symbolic", "rows": "config", "cpp": "backends"},
 }
+# So with what an architecture's folder brings; the rest of it is the plan's.
+ARCHITECTURE_BROUGHT = {"p4": "backends", "controller": "backends", "bundle": "backends", "probes": "backends"}
 
 
 def listed(*options: str) -> list[Path]:
@@ -134,14 +136,16 @@ def part_of(module: str) -> str:
     match module.split("."):
         case ["kinds", "state" | "policy", _, brought]:
             return BROUGHT.get(brought, brought)
+        case ["plan", "architectures", _, brought]:
+            return ARCHITECTURE_BROUGHT.get(brought, "plan")
         case [part, *_]:
             return part
     return ""
 
 
 def is_brought(module: str) -> bool:
-    """Does it stand in a kind's folder for another part?"""
-    return module.startswith("kinds.") and part_of(module) != "kinds"
+    """Does it stand in a kind's or an architecture's folder for another part?"""
+    return part_of(module) != module.partition(".")[0]
 
 
 def every_import() -> Iterator[tuple[str, str, str]]:

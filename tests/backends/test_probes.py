@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from tests.backends.examples import EXAMPLES, program
 
-from polysome.backends.controller.probes import lengths, probes
 from polysome.config.tables import Tables
 from polysome.interp.machine import Machine, Nowhere
+from polysome.plan.architectures.ribosome.probes import lengths, probes
 from polysome.plan.design import Design, default_design
 
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())

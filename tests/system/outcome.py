@@ -15,7 +15,6 @@ from types import MappingProxyType
 from tests.system.at_work import START, Frame, at_work, designed, links_add_up, run_of
 from tests.testing.builtin.networks import captured
 
-from polysome.backends.controller.config import FALLBACK_BURST
 from polysome.backends.nf_cpp.library import arrivals
 from polysome.backends.system.abi import Happened, Kind, Running
 from polysome.engines import ENGINES
@@ -24,6 +23,7 @@ from polysome.engines.record import Record
 from polysome.engines.system import System
 from polysome.engines.system.run import Counted
 from polysome.engines.trace import Arrival, Trace
+from polysome.plan.architectures.ribosome.controller import FALLBACK_BURST
 from polysome.plan.architectures.ribosome.requests import ICRC, odd_bytes
 from polysome.plan.architectures.ribosome.store import queue_pairs
 from polysome.plan.design import Design

@@ -32,7 +32,7 @@ def not_proved(found: Sequence[Result]) -> list[Result]:
 def table(design: Design, found: Sequence[Result], seconds: float) -> str:
     """A line for each obligation."""
     ways = f"{len(design.ways)} way{'' if len(design.ways) == 1 else 's'} of headers"
-    lines = [f"{design.program.name} on {design.site.name}, {ways} split"]
+    lines = [f"{design.program.name} on {design.site.name}, architecture {design.plan.architecture}, {ways} split"]
     first, second = max(len(o.promise) for o in OBLIGATIONS), max(len(o.about) for o in OBLIGATIONS)
     for obligation in OBLIGATIONS:
         of = [r for r in found if r.obligation == obligation.name]

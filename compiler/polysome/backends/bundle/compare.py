@@ -9,6 +9,7 @@ from typing import Any
 
 from polysome.backends.bundle.compare_inputs import Inputs, numbers, values
 from polysome.backends.bundle.opened import Bundle
+from polysome.backends.bundle.parts import Role, parts_of
 from polysome.plan.site import SOFT_SWITCHES
 
 
@@ -30,7 +31,6 @@ EFFECTS = {
         Change.restart,
     ): "all traffic stops until the switch runs again and the controller has filled its tables",
     ("switch", Change.program): "the pipeline is loaded anew: all traffic stops meanwhile, and parked packets are lost",
-    ("rdma", Change.restart): "packets parked on it are lost; the other servers take over meanwhile",
     ("nf", Change.configuration): "reloaded by the controller between two packets; nothing is lost",
     ("nf", Change.restart): "the next process goes on with its state, and the switch holds its frames meanwhile",
 }
@@ -78,13 +78,20 @@ def _machine(name: str, old: Bundle, new: Bundle, inputs: Inputs) -> MachineChan
     if before != after:
         why = (f"it was of the role {before}",)
         return MachineChange(name, after, Change.new, "what ran there goes, and it is installed anew", why)
-    find = {"switch": _switch, "rdma": _rdma, "nf": _nf}[after]
-    found = list(find(name, old, new, inputs))
+    own = parts_of(new.about.get("architecture", "")).roles.get(after)
+    find = {"switch": _switch, "nf": _nf}
+    found = list(find[after](name, old, new, inputs) if own is None else _own(own, name, old, new, inputs))
     order = list(Change)
     worst = max((change for change, _ in found), key=order.index, default=Change.unchanged)
     reasons = tuple(dict.fromkeys(why for change, whys in found if change is worst for why in whys))
     anew = worst is Change.restart and after == "nf" and old.about.get("state") != new.about.get("state")
-    return MachineChange(name, after, worst, STATE_LOST if anew else EFFECTS.get((after, worst), ""), reasons)
+    return MachineChange(name, after, worst, _effect(after, own, worst, anew), reasons)
+
+
+def _effect(role: str, own: Role | None, change: Change, anew: bool) -> str:
+    if anew:
+        return STATE_LOST
+    return own.restarted if own is not None and change is Change.restart else EFFECTS.get((role, change), "")
 
 
 Found = Iterator[tuple[Change, Iterable[str]]]
@@ -107,11 +114,12 @@ def _switch(name: str, old: Bundle, new: Bundle, inputs: Inputs) -> Found:
     yield from _both(Change.configuration, _file(old, new, "switch/polysome-controller.service"))
 
 
-def _rdma(name: str, old: Bundle, new: Bundle, inputs: Inputs) -> Found:
-    main = ["rdma/agent/CMakeLists.txt", "runtime/rdma/agent/main.cpp"]
-    yield from _both(Change.restart, values(old, new, f"rdma/{name}.json"))
-    yield from _both(Change.restart, _or(inputs.toolchain, _changed(old.program(main), new.program(main))))
-    yield from _both(Change.restart, _file(old, new, "rdma/polysome-agent.service"))
+def _own(role: Role, name: str, old: Bundle, new: Bundle, inputs: Inputs) -> Found:
+    """A machine of the architecture's own."""
+    yield from _both(Change.restart, values(old, new, f"{role.folder}/{name}.json"))
+    changed = _changed(old.program(role.program), new.program(role.program))
+    yield from _both(Change.restart, _or(inputs.toolchain, changed))
+    yield from _both(Change.restart, _file(old, new, role.unit))
 
 
 def _nf(name: str, old: Bundle, new: Bundle, inputs: Inputs) -> Found:

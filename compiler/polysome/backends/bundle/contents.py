@@ -1,4 +1,4 @@
-"""A bundle's files: parts for switch, RDMA servers and NF servers, how they are deployed, and what was planned."""
+"""A bundle's files: of switch, NF servers and what an architecture adds, how they are deployed, what was planned."""
 
 from __future__ import annotations
 
@@ -10,24 +10,16 @@ from typing import Any
 from polysome.backends.bundle import soft_switch
 from polysome.backends.bundle.files import as_json, filled, fixed, python, runtime
 from polysome.backends.bundle.inputs import Inputs, library_digests
-from polysome.backends.bundle.machines import (
-    USER,
-    Machine,
-    Places,
-    machines,
-    nf_host,
-    switch_interface,
-)
+from polysome.backends.bundle.machines import machines, nf_host, switch_interface
+from polysome.backends.bundle.parts import USER, Machine, Places, parts_of
 from polysome.backends.bundle.report import report_values
 from polysome.backends.controller.config import Places as ControllerPlaces
 from polysome.backends.controller.config import controller_config, tls
-from polysome.backends.controller.probes import probes
 from polysome.backends.folder import contents as nf_contents
 from polysome.backends.nf_cpp.carry_code import state_layout
 from polysome.backends.nf_cpp.generate import namespace
-from polysome.backends.rdma.config import agent_config
 from polysome.plan.design import Design
-from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC, NfServer
+from polysome.plan.site import CPU_INTERFACE, NfServer
 
 RUNTIME = ("nf", "host", "switch", "rdma", "control", "protocol")
 CONFIG_TEXT = "nf/config.json"  # what config.bin holds, for people and `polysome diff`
@@ -51,7 +43,7 @@ def contents(inputs: Inputs) -> dict[str, bytes]:
     files = {f"source/{path}": data for path, data in inputs.sources.items()}
     files |= runtime(*RUNTIME)
     files |= _switch(design, values)
-    files |= _rdma(design, values)
+    files |= parts_of(design.plan.architecture).files(design, values)
     files |= _nf(design, inputs, values)
     files |= _deploy(design, values)
     files["plan.json"] = (json.dumps(dataclasses.asdict(design.plan), indent=2) + "\n").encode()
@@ -73,26 +65,14 @@ def about(inputs: Inputs, version: str) -> dict[str, Any]:
         "library": library_digests(design.program),
         "state": state_layout(design.program),
         "proof": inputs.proof,
-        "requires": _requires(design),
+        "requires": parts_of(design.plan.architecture).requires(design),
         **inputs.about,
     }
 
 
-def _requires(design: Design) -> dict[str, str]:
-    """What no part of the bundle can bring, and the controller proves (PROTOCOL.md, rules 13 and 14)."""
-    site = design.site
-    if not probes(design):
-        return {}
-    found = {
-        "icrc": site.icrc or SOFT_ICRC,
-        "controller": f"{site.cpu_interface or CPU_INTERFACE} at switch port {site.cpu_port}",
-    }
-    return found if site.soft else {**found, "nic_icrc": str(site.nic_icrc)}
-
-
 def _values(design: Design) -> dict[str, Any]:
     """What templates know."""
-    chip = design.site.switch.name
+    chip, own = design.site.switch.name, parts_of(design.plan.architecture)
     return {
         "nf": design.program.name,
         "program": namespace(design.program),
@@ -104,7 +84,8 @@ def _values(design: Design) -> dict[str, Any]:
         "chip": "tofino2" if design.site.switch.architecture == "t2na" else "tofino",
         "architecture": design.site.switch.architecture,
         "site": design.site,
-        "proves": bool(probes(design)),
+        "proves": own.by_cpu_port(design) is not None,
+        "roles": own.roles,
         "cpu": design.site.cpu_interface or CPU_INTERFACE,
         "p4": f"{namespace(design.program)}.p4",
         "machines": machines(design),
@@ -133,8 +114,8 @@ def _switch(design: Design, values: dict[str, Any]) -> dict[str, bytes]:
 def _soft_config(design: Design, places: Places) -> dict[str, Any]:
     """The message SwitchConfig: the interface `portN` of the switch's machine is the program's port N."""
     site = design.site
-    servers = [server.port for server in (*site.nf_servers, *site.rdma_servers)]
-    own = [site.cpu_port] if probes(design) else []
+    servers = [server.port for server in site.machines]
+    own = [] if parts_of(design.plan.architecture).by_cpu_port(design) is None else [site.cpu_port]
     ports = sorted(port for ports in (*site.traffic, servers, own) for port in ports)
     return {
         "ports": [{"port": port, "interface": switch_interface(port)} for port in ports],
@@ -142,17 +123,6 @@ def _soft_config(design: Design, places: Places) -> dict[str, Any]:
         "tls": tls(places.tls, "switch"),
         "user": USER,
     }
-
-
-def _rdma(design: Design, values: dict[str, Any]) -> dict[str, bytes]:
-    places: Places = values["places"]
-    files = {
-        f"rdma/{server.name}.json": as_json(agent_config(design, server, places.tls, USER))
-        for server in design.site.rdma_servers
-    }
-    files["rdma/polysome-agent.service"] = filled("rdma/polysome-agent.service", values)
-    files["rdma/agent/CMakeLists.txt"] = fixed("rdma/agent/CMakeLists.txt")
-    return files
 
 
 def _nf(design: Design, inputs: Inputs, values: dict[str, Any]) -> dict[str, bytes]:

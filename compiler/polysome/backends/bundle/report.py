@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from polysome.backends.bundle.inputs import Inputs
-from polysome.plan.architectures.ribosome.store import regions
+from polysome.backends.bundle.parts import parts_of
 from polysome.plan.groups import sizes, traffic_rows
 from polysome.plan.model import Link
-from polysome.plan.numbers import binary
 
 
 def report_values(inputs: Inputs) -> dict[str, Any]:
     """What the template needs beside what all templates know."""
     design = inputs.design
-    plan = design.plan
+    plan, own = design.plan, parts_of(design.plan.architecture)
     split = [f for f in dict.fromkeys(plan.frames) if f.number is not None]
     whole = [f for f in dict.fromkeys(plan.frames) if f.number is None]
     return {
@@ -35,10 +34,10 @@ def report_values(inputs: Inputs) -> dict[str, Any]:
             ("longest frame that leaves", plan.out_frame),
             *([("whole packets that find no queue pair", plan.whole_rate)] if plan.whole_rate is not None else []),
         ],
-        "regions": regions(plan),
+        "cards": list(own.cards(design)),
         "links": [_bar(link) for link in plan.links],
         "site": design.site,
-        "memory": _rdma(inputs),
+        "rows": list(own.rows(design)),
     }
 
 
@@ -55,14 +54,3 @@ def _bar(link: Link) -> dict[str, Any]:
         "width": min(share, 1000) / 10,
         "level": level,
     }
-
-
-def _rdma(inputs: Inputs) -> list[dict[str, Any]]:
-    """One row for each RDMA server."""
-    design = inputs.design
-    lent = {region.name: region for region in regions(design.plan)}
-    return [
-        {"server": server, "region": region, "size": binary(region.bytes) if region is not None else ""}
-        for server in design.site.rdma_servers
-        for region in (lent.get(server.name),)
-    ]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from polysome.backends.controller.probes import probes
 from polysome.backends.controller.verdicts import port_sets
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.system.library import p4_text
 from polysome.backends.tofino.program import EGRESS_EVENTS, INGRESS_EVENTS
-from polysome.plan.architectures.ribosome.store import parking_of, queue_pairs, regions
+from polysome.plan.architectures import brought
 from polysome.plan.design import Design
-from polysome.plan.kinds import mirror_length
-from polysome.plan.site import CPU_INTERFACE, SOFT_ICRC
 from polysome_protocol import Role, text_hash
 
-FALLBACK_BURST = 262_144  # bytes of whole packets that find no queue pair, at once
 DEADLINE = 1_000_000_000  # ns for an answer of a part
 MISSES = 3  # answers that a part may miss before it counts as down
 
@@ -31,9 +28,18 @@ class Places:
     config: str
 
 
+class Own(ABC):
+    """What the controller is told of an architecture: `controller.py` in its folder, with a `CONTROLLER`."""
+
+    @abstractmethod
+    def config(self, design: Design) -> dict[str, Any]:
+        """More members of the message ControllerConfig, as JSON has it."""
+
+
 def controller_config(design: Design, places: Places) -> dict[str, Any]:
     """The message ControllerConfig, as JSON has it. Raises Unsupported for sets of ports that do not fit."""
-    site, sizes, parking = design.site, design.sizes, parking_of(design.plan)
+    site, sizes = design.site, design.sizes
+    own = brought(design.plan.architecture, "controller")
     return {
         "nf": design.program.name,
         "model": site.switch.name,
@@ -45,29 +51,20 @@ def controller_config(design: Design, places: Places) -> dict[str, Any]:
         "switch_ip": dots(design.addresses.ip),
         "traffic": _traffic(design),
         "nf_servers": _nf_servers(design),
-        "rdma_servers": _rdma_servers(design),
         "fixed_ports": _fixed_ports(design),
-        "buckets": sizes.buckets,
         "queue_pair_bits": sizes.queue_pairs.bit_length() - 1,
-        "depths": [mirror_length(site.switch, way.depth(design.program.parser)) for way in design.ways],
         "verdicts": port_sets(design.program),
         "ingress_events": list(INGRESS_EVENTS),
         "egress_events": list(EGRESS_EVENTS),
-        "fallback_rate": design.fallback_rate,
-        "fallback_burst": FALLBACK_BURST,
-        "sweep": 0 if parking is None else parking.sweep.value * len(queue_pairs(design.plan)),
         "queue_cell": site.switch.cell_bytes,
-        "longest_queueing": 0 if parking is None else parking.queueing.value,
-        "timeout": 0 if parking is None else parking.timeout.value,
         "polling": _polling(design),
-        "back_off": vars(site.controller.back_off),
         "admin": places.admin,
         "listen": site.controller.listen or "",
         "metrics": site.controller.metrics,
         "state": places.state,
         "config": places.config,
         "tls": tls(places.tls, "controller"),
-        **_bring_up(design),
+        **({} if own is None else own.config(design)),
     }
 
 
@@ -113,27 +110,6 @@ def _nf_servers(design: Design) -> list[dict[str, Any]]:
     ]
 
 
-def _rdma_servers(design: Design) -> list[dict[str, Any]]:
-    """All of the site's, those without a queue pair too: their own traffic passes through the switch."""
-    site, parking = design.site, parking_of(design.plan)
-    counts = {region.name: region.count for region in regions(design.plan)}
-    return [
-        {
-            "name": server.name,
-            "address": f"{server.address}:{server.control_port}",
-            "port": server.port,
-            "rate": site.rate_to(server),
-            "spare": site.rate_to(server) if server.spare is None else min(server.spare, site.rate_to(server)),
-            "queue_pairs": counts.get(server.name, 0),
-            "region": design.sizes.cells * design.sizes.cell if server.name in counts else 0,
-            "mtu": parking.path_mtu.value if parking is not None else 0,
-            "queue_bytes": design.plan.queues.limit.value,
-            "first_queue_bytes": design.plan.queues.first.value if server.name in counts else 0,
-        }
-        for server in site.rdma_servers
-    ]
-
-
 def _fixed_ports(design: Design) -> list[dict[str, Any]]:
     site, chip, limit = design.site, design.site.switch, design.plan.queues.limit.value
     around = {
@@ -148,24 +124,6 @@ def _fixed_ports(design: Design) -> list[dict[str, Any]]:
         return [around]
     generator = {"port": site.generator_port, "queue_bytes": limit, "role": Role.generator}
     return [around, generator]
-
-
-def _bring_up(design: Design) -> dict[str, Any]:
-    """How queue pairs are proved; nothing where there are none."""
-    site, found = design.site, probes(design)
-    if not found:
-        return {}
-    return {
-        "bring_up": {
-            "port": site.cpu_port,
-            "interface": site.cpu_interface or CPU_INTERFACE,
-            "rate": site.port_rate,
-            "queue_bytes": design.plan.queues.limit.value,
-            "icrc": site.icrc or SOFT_ICRC,
-            "nic_icrc": site.nic_icrc or "",
-            "probes": found,
-        }
-    }
 
 
 def _polling(design: Design) -> dict[str, int]:

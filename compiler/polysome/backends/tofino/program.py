@@ -15,8 +15,7 @@ from polysome.backends.tofino.parser_states import NamedSum, States, option_part
 from polysome.backends.tofino.pieces import Pieces, Split
 from polysome.backends.tofino.wire import WIRE_VALUES
 from polysome.ir import program as ir
-from polysome.kinds.found import brought_in
-from polysome.plan import architectures
+from polysome.plan.architectures import brought
 from polysome.plan.site import Site
 from polysome.plan.sizes import Addresses, Sizes
 from polysome.plan.sums import Sum, sums
@@ -40,13 +39,6 @@ EGRESS_EVENTS = (
     "too_many",
     "given_up",
 )
-
-
-def pieces(architecture: str) -> Pieces:
-    """What the architecture puts into the switch's program, where it splits packets."""
-    found = brought_in(architectures.__name__, architectures.__path__, "p4")[architecture]
-    assert isinstance(found, Pieces)
-    return found
 
 
 def tofino_program(
@@ -102,7 +94,9 @@ def tofino_program(
         "nf_ports": sizes.nf_ports + 1,  # and the controller's
     }
     if ways:
-        values |= pieces(architecture).values(Split(parser, ways, sizes, addresses, named, flags, guarded))
+        pieces = brought(architecture, "p4")
+        assert isinstance(pieces, Pieces)  # who splits packets has a place for them
+        values |= pieces.values(Split(parser, ways, sizes, addresses, named, flags, guarded))
     return _environment().get_template("switch.p4.j2").render(values)
 
 

@@ -163,15 +163,15 @@ def _lines(summary: Summary) -> Iterator[str]:
     """A table each of the links' frames, the NICs and the switch."""
     servers, pairs = summary.servers, summary.queue_pairs
     around = f"{servers} RDMA server{'s' * (servers != 1)}, {pairs} queue pair{'s' * (pairs != 1)}"
+    around = around if servers else "switch and NF server"
     yield f"system: {around}, seed {summary.seed}"
     yield from _table(("link", "frames", "number", "bytes", "each", "trouble"), _links(summary))
     yield from _table(("RDMA server", "counted", "number"), _servers(summary))
     yield from _table(("switch", "number"), [(_words(name), f"{n:,}") for name, n in summary.events.items()])
-    rows = [
-        ("packets overtaken", f"{summary.overtakings:,}"),
-        ("queue pairs taken down", f"{summary.counters['queue pairs taken down']:,}"),
-        ("queue pairs restored", f"{summary.restores:,}"),
-    ]
+    rows = [("packets overtaken", f"{summary.overtakings:,}")]
+    if servers:
+        downs = summary.counters["queue pairs taken down"]
+        rows += [("queue pairs taken down", f"{downs:,}"), ("queue pairs restored", f"{summary.restores:,}")]
     yield from _table(("", "number"), rows)
 
 

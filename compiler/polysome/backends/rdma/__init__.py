@@ -1,1 +1,0 @@
-"""What the agents of RDMA servers are told (runtime/control/control.proto, AgentConfig)."""
