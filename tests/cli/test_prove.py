@@ -62,7 +62,7 @@ def test_a_proof_is_a_table(small: Path) -> None:
     result = polysome("prove", small, "--switch", "tofino")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "small on the default tofino site, 1 way of headers split"
+    assert lines[0] == "small on the default tofino site, architecture ribosome, 1 way of headers split"
     assert [line.split()[0] for line in lines[1:-1]] == [o.name for o in OBLIGATIONS]
     assert all(line.endswith("  proved") and len(line) <= 100 for line in lines[1:-1])
     assert lines[-1].startswith("proved, in ")
