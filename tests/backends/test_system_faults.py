@@ -71,3 +71,17 @@ def test_what_says_nothing_is_one_error(text: str, message: str, mend: str) -> N
         parse(text, 2, PORTS)
     assert message in caught.value.message
     assert mend in caught.value.mend
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "mend"),
+    [
+        ("server0:loss=1", "there is no RDMA server 0 (column 1)", "There is none."),
+        ("servers:loss=1", "`servers` is no place (column 1)", "Places are all, nf, clients"),
+    ],
+)
+def test_without_servers_nothing_happens_at_one(text: str, message: str, mend: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        parse(text, 0, PORTS)
+    assert message in caught.value.message and mend in caught.value.mend
+    assert {(fault.where, fault.index) for fault in parse("mix", 0, PORTS)} == {(Where.nf, 0)}

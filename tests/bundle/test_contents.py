@@ -137,6 +137,28 @@ def test_an_nf_whose_packets_go_whole(name: str, tmp_path: Path) -> None:
     assert "all packets travel to the NF" in (bundle / "report.html").read_text()
 
 
+def test_a_bundle_of_whole_packets_has_switch_and_nf_servers(tmp_path: Path) -> None:
+    """From the same site: nothing in it is of RDMA servers."""
+    bundle = compiled(
+        EXAMPLE / "load_balancer.nf",
+        hardware(tmp_path, "tofino", "clients", "servers", rate="10Gbps"),
+        tmp_path / "out",
+        f"--config={EXAMPLE / 'config.toml'}",
+        "--architecture=whole",
+    )
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    assert manifest["architecture"] == "whole" and set(manifest["machines"].values()) == {"switch", "nf"}
+    assert manifest["requires"] == {} and not (bundle / "rdma").exists()
+    config = json.loads((bundle / "switch" / "controller.json").read_text())
+    assert not {"rdma_servers", "buckets", "bring_up", "sweep", "timeout"} & set(config)
+    assert len(list((bundle / "deploy" / "machines").iterdir())) == len(manifest["machines"]) == 3
+    assert "ICRC" not in (bundle / "deploy" / "machines" / "switch.conf").read_text()
+    readme, report = ((bundle / name).read_text() for name in ("README.md", "report.html"))
+    assert "RDMA server" not in readme and "icrc" not in readme
+    assert "architecture whole" in report and "queue pairs" not in report
+    assert "polysome_rdma:\n      hosts: {}\n" in (bundle / "deploy" / "inventory.yml").read_text()
+
+
 def test_a_tofino2_has_a_program_of_its_own(tmp_path: Path, tofino: Path) -> None:
     site = hardware(tmp_path, "tofino2", "clients", "servers")
     bundle = compiled(EXAMPLE / "load_balancer.nf", site, tmp_path / "out", "--config", EXAMPLE / "config.toml")

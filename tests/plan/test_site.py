@@ -356,3 +356,44 @@ def test_other_commands_do_not_wait_for_pydantic() -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigFileError):
         open_site(str(tmp_path / "none.toml"), Report())
+
+
+# ---------------------------------------------------------------- architectures
+
+
+SLOW = SMALL.replace('model = "tofino"', 'model = "tofino"\ntraffic_rate = "10Gbps"', 1)  # one NF server has it all
+WITHOUT = SLOW[: SLOW.index("[[rdma_servers]]")]
+
+
+def test_a_site_for_whole_packets_needs_no_rdma_server(tmp_path: Path) -> None:
+    site = read(tmp_path, 'architecture = "whole"\n' + WITHOUT)
+    assert (site.architecture, site.rdma_servers, site.idle) == ("whole", (), ())
+    made = plan(program_of(FAIL / "common.nf"), site)
+    assert (made.architecture, made.store, made.split) == ("whole", None, ())
+    assert {f.why for f in made.frames} == {"the architecture `whole` splits no packet"}
+    assert not any("RDMA" in note for note in made.notes) and not any("RDMA" in link.name for link in made.links)
+
+
+def test_rdma_servers_that_an_architecture_has_no_use_for_take_no_part(tmp_path: Path) -> None:
+    """They stay in the file; that another port has theirs is still wrong."""
+    site = read(tmp_path, 'architecture = "whole"\n' + SLOW)
+    names = tuple(re.findall(r'name = "(memory\d)"', SMALL))
+    assert names and (site.rdma_servers, site.idle) == ((), names)
+    notes = plan(program_of(FAIL / "common.nf"), site).notes
+    assert sum("take no part: the architecture `whole` has no use for them" in note for note in notes) == 1
+    report = Report()
+    twice = SMALL.replace("switch_port = 8\n", "switch_port = 12\n", 1)
+    assert twice != SMALL
+    (tmp_path / "twice.toml").write_text('architecture = "whole"\n' + twice)
+    with suppress(Rejected):
+        site_of(open_site(str(tmp_path / "twice.toml"), report), ("lan", "wan"), report)
+    assert [d.code for d in report.diagnostics] == ["E1302"]
+
+
+def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
+    for said, given in (("whole", "ribosome"), ("ribosome", "whole")):
+        (tmp_path / "site.toml").write_text(f'architecture = "{said}"\n' + SMALL)
+        report = Report()
+        file = open_site(str(tmp_path / "site.toml"), report)
+        site = site_of(file, ("lan", "wan"), report, given)
+        assert site.architecture == given and bool(site.rdma_servers) == (given == "ribosome")

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from tests.analysis import specs
-from tests.backends.examples import EXAMPLES
+from tests.backends.examples import EXAMPLES, program
 from tests.plan.test_conditions import HTTP3
 from tests.prove.kit import designed, edited, example, failures
 
 from polysome.analysis.layout import Carry
 from polysome.backends.system.proof import case_of
+from polysome.plan.design import design
+from polysome.plan.split import fitting_site
 from polysome.prove.case import Case
 from polysome.prove.obligations import OBLIGATIONS, prove
 from polysome.prove.result import Status
@@ -44,6 +46,23 @@ def test_every_example_is_proved(name: str) -> None:
     for result, way in zip((r for r in found if r.obligation == "converse"), made.ways, strict=True):
         assert result.packet is not None
         assert tuple(parse(made.program, 0, result.packet).path) == way.instances
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_switch_that_only_forwards_is_proved(name: str) -> None:
+    """Frames of edits, and of RDMA servers, are nothing to it; and a program that parks is not proved to forward."""
+    spec = program(name)
+    made = design(spec, fitting_site(spec, "tofino", architecture="whole"))
+    found = list(prove(case_of(made), 600))
+    assert [r for r in found if r.status != Status.proved] == []
+    proved = {r.obligation for r in found}
+    assert proved >= {"whole", "stations", "returned"} and not proved & {"park", "requests", "merge", "state"}
+    for fault in (
+        ("hdr.bridge.copy = COPY_WHOLE;", "hdr.bridge.copy = COPY_OUT;"),
+        ("ig_tm_md.ucast_egress_port = md.nf_port;", "ig_tm_md.ucast_egress_port = 0;"),
+        ("default: accept;", "default: returned;"),
+    ):
+        assert failures(edited(made, fault)), fault
 
 
 @pytest.mark.slow

@@ -39,6 +39,8 @@ from polysome.plan.site_values import (
     told,
 )
 from polysome.plan.targets import RATE
+from polysome.resources import architectures
+from polysome.syntax.diagnostics import listed
 
 LEAST_MTU, MOST_MTU = 576, 9578
 MOST_NF_MTU = 65_000
@@ -193,7 +195,8 @@ class SiteTable(Table):
         chosen = named(around_of(info).architecture or self.architecture)
         if len(self.rdma_servers) < chosen.least_servers:
             why = f"With the architecture `{chosen.name}`, {chosen.about}."
-            mend = "Write `[[rdma_servers]]`, and below it its members."
+            without = listed(f'`architecture = "{n}"`' for n in architectures() if not named(n).least_servers)
+            mend = f"Write `[[rdma_servers]]`, and below it its members; {without} needs none."
             raise told("E1008", "`[[rdma_servers]]` is missing", why, mend)
         return self
 

@@ -20,7 +20,7 @@ class Ribosome(Architecture):
     """Slots by sequence number keep the edits, cells behind queue pairs the packets (PROTOCOL.md)."""
 
     name = "ribosome"
-    about = "packets wait on RDMA servers, the NF gets the bytes that matter"
+    about = "packets wait on RDMA servers, and the NF gets the bytes that matter"
     least_servers = 1
 
     def frames(self, program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:

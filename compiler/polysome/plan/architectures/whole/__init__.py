@@ -14,7 +14,7 @@ class Whole(Architecture):
     """No memory server, no parking: switch and NF servers."""
 
     name = "whole"
-    about = "the NF gets every packet whole, the switch only forwards"
+    about = "the NF gets every packet whole, and the switch only forwards"
 
     def frames(self, program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:
         return all_whole(program, mean, f"the architecture `{self.name}` splits no packet")
