@@ -54,10 +54,6 @@ inline constexpr uint8_t all = 0;
 inline constexpr uint8_t first = 7;
 }  // namespace queues
 
-namespace mirror {
-inline constexpr uint8_t session_bits = 10;
-}  // namespace mirror
-
 namespace roce {
 inline constexpr uint16_t port = 0x12b7;
 inline constexpr uint16_t source_port = 0xc000;

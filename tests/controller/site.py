@@ -117,6 +117,7 @@ class Site:
             ],
             "buckets": 16,
             "queuePairBits": 4,
+            "mirrorSessions": 1024,
             "depths": [51, 67],
             "verdicts": [0x8003],
             "ingressEvents": INGRESS_EVENTS,

@@ -51,7 +51,9 @@ def test_what_is_wrong_is_said(plain: dict[str, Any], tmp_path: Path) -> None:
     assert "`02:70` is no MAC" in why(switchMac="02:70")
     assert "has no switch port" in why(traffic=[{"name": "a"}])
     assert "room for 3" in why(queuePairBits=2)
-    assert "1200 mirror sessions" in why(depths=[51] * 600)
+    assert "1200 mirror sessions; the switch has 1023" in why(depths=[51] * 600)
+    assert "the switch has 254" in why(depths=[51] * 200, mirrorSessions=255)
+    assert "`buckets` must be more than 0" in why(buckets=0)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -338,3 +338,17 @@ def test_tries_last_until_all_that_leave_together_are_read(worse: int, reads: in
     servers[worse] = replace(servers[worse], nic=nic)
     parking = parking_of(plan(reframer, replace(site, rdma_servers=tuple(servers))))
     assert parking is not None and value(parking.tries) == tries
+
+
+def test_each_way_has_a_mirror_session_for_each_nf_server_and_the_controller() -> None:
+    """A Tofino 2 has 255: 6 ways to 41 servers and the controller take 252."""
+    program = example("nat")
+    ways = len(made("nat", fitting_site(program, "tofino2")).split)
+    most = 255 // ways - 1
+    fits, one_more = (default_site(program.ports, "tofino2", 1, servers) for servers in (most, most + 1))
+    slow = {"traffic_rate": 10**9, "port_rate": 10**10}
+    assert (most + 1) * ways <= 255 < (most + 2) * ways
+    assert plan(program, replace(fits, **slow)).split
+    with pytest.raises(SpecError) as caught:
+        plan(program, replace(one_more, **slow))
+    assert [d.code for d in caught.value.diagnostics] == ["E1408"]

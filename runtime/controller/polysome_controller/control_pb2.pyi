@@ -150,7 +150,7 @@ class ConfigureRequest(_message.Message):
     def __init__(self, version: _Optional[str] = ..., config: _Optional[bytes] = ..., fallback: _Optional[int] = ..., force: bool = ..., spare: _Optional[_Iterable[_Union[Spare, _Mapping]]] = ...) -> None: ...
 
 class ControllerConfig(_message.Message):
-    __slots__ = ["admin", "back_off", "bring_up", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_cell", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
+    __slots__ = ["admin", "back_off", "bring_up", "buckets", "config", "depths", "egress_events", "fallback_burst", "fallback_rate", "fixed_ports", "ingress_events", "listen", "longest_queueing", "metrics", "mirror_sessions", "model", "nf", "nf_hash", "nf_servers", "polling", "program", "program_hash", "queue_cell", "queue_pair_bits", "rdma_servers", "state", "stations", "sweep", "switch", "switch_ip", "switch_mac", "timeout", "tls", "traffic", "verdicts"]
     ADMIN_FIELD_NUMBER: _ClassVar[int]
     BACK_OFF_FIELD_NUMBER: _ClassVar[int]
     BRING_UP_FIELD_NUMBER: _ClassVar[int]
@@ -165,6 +165,7 @@ class ControllerConfig(_message.Message):
     LISTEN_FIELD_NUMBER: _ClassVar[int]
     LONGEST_QUEUEING_FIELD_NUMBER: _ClassVar[int]
     METRICS_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_SESSIONS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     NF_FIELD_NUMBER: _ClassVar[int]
     NF_HASH_FIELD_NUMBER: _ClassVar[int]
@@ -199,6 +200,7 @@ class ControllerConfig(_message.Message):
     listen: str
     longest_queueing: int
     metrics: str
+    mirror_sessions: int
     model: str
     nf: str
     nf_hash: str
@@ -219,7 +221,7 @@ class ControllerConfig(_message.Message):
     tls: Tls
     traffic: _containers.RepeatedCompositeFieldContainer[Traffic]
     verdicts: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., bring_up: _Optional[_Union[BringUp, _Mapping]] = ..., queue_cell: _Optional[int] = ...) -> None: ...
+    def __init__(self, nf: _Optional[str] = ..., model: _Optional[str] = ..., switch: _Optional[str] = ..., program: _Optional[str] = ..., program_hash: _Optional[str] = ..., nf_hash: _Optional[str] = ..., switch_mac: _Optional[str] = ..., switch_ip: _Optional[str] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., nf_servers: _Optional[_Iterable[_Union[NfServer, _Mapping]]] = ..., rdma_servers: _Optional[_Iterable[_Union[RdmaServer, _Mapping]]] = ..., fixed_ports: _Optional[_Iterable[_Union[Port, _Mapping]]] = ..., buckets: _Optional[int] = ..., queue_pair_bits: _Optional[int] = ..., depths: _Optional[_Iterable[int]] = ..., verdicts: _Optional[_Iterable[int]] = ..., ingress_events: _Optional[_Iterable[str]] = ..., egress_events: _Optional[_Iterable[str]] = ..., fallback_rate: _Optional[int] = ..., fallback_burst: _Optional[int] = ..., sweep: _Optional[int] = ..., longest_queueing: _Optional[int] = ..., timeout: _Optional[int] = ..., stations: _Optional[_Iterable[_Union[Station, _Mapping]]] = ..., polling: _Optional[_Union[Polling, _Mapping]] = ..., back_off: _Optional[_Union[BackOff, _Mapping]] = ..., admin: _Optional[str] = ..., listen: _Optional[str] = ..., metrics: _Optional[str] = ..., state: _Optional[str] = ..., config: _Optional[str] = ..., tls: _Optional[_Union[Tls, _Mapping]] = ..., bring_up: _Optional[_Union[BringUp, _Mapping]] = ..., queue_cell: _Optional[int] = ..., mirror_sessions: _Optional[int] = ...) -> None: ...
 
 class ControllerStatus(_message.Message):
     __slots__ = ["active", "certificates", "drops", "epoch", "events", "happened", "links", "nf", "parts", "probes", "queue_pairs", "servers", "uptime", "version"]

@@ -10,7 +10,7 @@ from google.protobuf import json_format
 
 from polysome_controller import control_pb2 as pb
 from polysome_controller.errors import ConfigurationError
-from polysome_protocol import BTH, MOST_SESSIONS, TAG
+from polysome_protocol import BTH, TAG
 
 SECOND = 1_000_000_000
 SOFT_MODELS = ("software", "linux")  # all others are driven by BfRt
@@ -47,9 +47,10 @@ def check(config: pb.ControllerConfig) -> None:
     mac_number(config.switch_mac)
     if config.metrics and not config.metrics.rpartition(":")[2].isdecimal():
         raise ConfigurationError(f"`metrics`: `{config.metrics}` is not ADDRESS:PORT")
-    _check_back_off(config.back_off)
     _check_names(config)
     _check_sizes(config)
+    if config.rdma_servers:
+        _check_back_off(config.back_off)
 
 
 def _check_back_off(back_off: pb.BackOff) -> None:
@@ -78,15 +79,18 @@ def _check_names(config: pb.ControllerConfig) -> None:
 
 def _check_sizes(config: pb.ControllerConfig) -> None:
     sessions = (len(config.nf_servers) + bool(config.bring_up.probes)) * len(config.depths)
-    if sessions > MOST_SESSIONS:
+    most = max(0, config.mirror_sessions - 1)
+    if sessions > most:
         raise ConfigurationError(
             f"{len(config.nf_servers)} NF servers of {len(config.depths)} ways, and the controller, need {sessions} "
-            f"mirror sessions; the switch has {MOST_SESSIONS}: name fewer NF servers in the site file"
+            f"mirror sessions; the switch has {most}: name fewer NF servers in the site file"
         )
     bits = TAG["queue_pair"].bits
-    if not 1 <= config.queue_pair_bits <= bits or config.buckets < 1:
-        raise ConfigurationError(f"`queue_pair_bits` must be 1 to {bits}, `buckets` more than 0")
     pairs = sum(server.queue_pairs for server in config.rdma_servers)
+    if not 1 <= config.queue_pair_bits <= bits:
+        raise ConfigurationError(f"`queue_pair_bits` must be 1 to {bits}")
+    if pairs and config.buckets < 1:
+        raise ConfigurationError("`buckets` must be more than 0")
     most = (1 << config.queue_pair_bits) - 1
     if pairs > most:
         raise ConfigurationError(

@@ -154,7 +154,6 @@ PORT_METADATA, GENERATOR = HEADERS["port_metadata"], HEADERS["generator"]
 IPV4, UDP, BTH, RETH, AETH = (HEADERS[name] for name in ("ipv4", "udp", "bth", "reth", "aeth"))
 CONTENT = ETHERNET.size + TAG.size  # where fields, edits or a packet begin in a frame between switch and NF
 CLASSES = TAG["parse_class"].most  # classes that frames can tell apart: numbers from 1
-MOST_SESSIONS = (1 << TOLD["mirror"]["session_bits"]) - 1
 MOST_SUFFIX = 3 + REQUESTS.icrc  # bytes behind a parked packet that leaves: of its trailer, and the response's ICRC
 LAST_SEQ = TAG["seq"].most - 1  # numbers of parked packets, from 1: neither 0 nor all ones is one
 

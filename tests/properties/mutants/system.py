@@ -31,7 +31,7 @@ def of(file: str, *mutants: tuple[str, Kind, str, str, str]) -> tuple[SystemMuta
 
 
 EGRESS = of(
-    "targets/tofino/egress.p4.j2",
+    "targets/tofino/ribosome/egress.p4.j2",
     ("1 short frames are written", Kind.missing_check, f"{ATTACKS}test_frames_shorter_than_they_claim_are_not_written", "md.missing = md.claimed |-| md.total;", "md.missing = 0;"),
     ("1 pads as large as the READ counts on, whatever the trailer", Kind.arithmetic, TRAILERS, "(COPY_WRITE, {{ claimed }}, {{ total }}): pad_{{ pad }}();", "(COPY_WRITE, {{ claimed }}, {{ total }}): pad_{{ 4 + -claimed % 4 }}();"),
     ("1 a READ of one word less", Kind.arithmetic, TRAILERS, "hdr.bridge.length + {{ 4 + most_pad }};", "hdr.bridge.length + {{ most_pad }};"),
@@ -46,32 +46,42 @@ EGRESS = of(
 )  # fmt: skip
 
 CONSTANTS = of(
-    "targets/tofino/constants.p4.j2",
+    "targets/tofino/ribosome/constants.p4.j2",
     ("1 packets larger than a cell", Kind.boundary, f"{ATTACKS}test_trailers_of_any_length[4000]", "LONGEST = {{ longest }};", "LONGEST = {{ 8 * plan.cell }};"),
     ("1 a byte more than its cell", Kind.boundary, TRAILERS, "LONGEST = {{ longest }};", "LONGEST = {{ longest + 1 }};"),
     ("2 all ones is given", Kind.boundary, f"{RARE}test_0_and_all_ones_are_never_given", 'LAST_SEQ = {{ "0x%08x" % wire.last_seq }};', "LAST_SEQ = 0x3fffffff;"),
 )  # fmt: skip
 
-PARSER = of(
-    "targets/tofino/ingress_parser.p4.j2",
-    ("6 edits that have a slot ask for one again", Kind.stale, ROUND, "md.has_slot = 1;", "md.has_slot = 0;"),
-    ("8 edits of number 0", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            0: accept;\n", ""),
-    ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ wire.version }}, {{ wire.flags.split }}): parked;", "(_, {{ wire.flags.split }}): parked;"),
-    ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '0 &&& {{ "0x%04x" % (wire.most_queue_pairs - plan.queue_pairs) }}: parked_end;', "0 &&& 0: parked_end;"),
-    ("8 edits of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            default: accept;\n        }\n    }\n    state split_edits {", "            default: split_edits;\n        }\n    }\n    state split_edits {"),
-    ("8 servers speak for the switch", Kind.missing_check, f"{ATTACKS}test_a_server_cannot_ask_another_in_the_switchs_name", "            SWITCH_IP: accept;\n", "            SWITCH_IP: to_a_station;\n"),
+PARSER = (
+    *of(
+        "targets/tofino/ribosome/ingress_parser.p4.j2",
+        ("6 edits that have a slot ask for one again", Kind.stale, ROUND, "md.has_slot = 1;", "md.has_slot = 0;"),
+        ("8 edits of number 0", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            0: accept;\n", ""),
+        ("8 edits of any version", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "({{ wire.version }}, {{ wire.flags.split }}): parked;", "(_, {{ wire.flags.split }}): parked;"),
+        ("8 edits of any queue pair", Kind.missing_check, f"{ATTACKS}test_edits_for_a_queue_pair_that_there_is_not", '0 &&& {{ "0x%04x" % (wire.most_queue_pairs - plan.queue_pairs) }}: parked_end;', "0 &&& 0: parked_end;"),
+        ("8 edits of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_are_malformed_do_nothing", "            default: accept;\n        }\n    }\n    state split_edits {", "            default: split_edits;\n        }\n    }\n    state split_edits {"),
+    ),
+    *of(
+        "targets/tofino/ingress_parser.p4.j2",
+        ("8 servers speak for the switch", Kind.missing_check, f"{ATTACKS}test_a_server_cannot_ask_another_in_the_switchs_name", "            SWITCH_IP: accept;\n", "            SWITCH_IP: to_a_station;\n"),
+    ),
 )  # fmt: skip
 
-INGRESS = of(
-    "targets/tofino/ingress.p4.j2",
-    ("1 responses of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_lie_about_the_length_get_no_byte", "md.there == 1 && md.beyond[15:2] == 0 && hdr.bridge.way != 0", "md.there == 1 && hdr.bridge.way != 0"),
-    ("3 a resynchronisation waits behind others", Kind.order, NAK, "ig_tm_md.qid = {{ wire.queues.first }};", "ig_tm_md.qid = 0;"),
-    ("4 silence takes nothing down", Kind.missing_check, DEAD, "} else if (md.silent == LOOKS_UNTIL_DOWN) {", "} else if (md.silent == 99) {"),
-    ("5 the backup is not used", Kind.missing_update, DEAD, "                    park_on_backup();\n", "                    fall_back();\n"),
-    ("5 answers to any number", Kind.missing_check, f"{ATTACKS}test_old_numbers_are_not_heard_after_a_queue_pair_came_back", "        md.kind = KIND_UNKNOWN;\n        md.event = EVENT_FOREIGN_ANSWER;\n", "        md.event = EVENT_FOREIGN_ANSWER;\n"),
-    ("6 tries are not counted", Kind.missing_update, ROUND, "hdr.retry.tries = md.tries + 1;", "hdr.retry.tries = md.tries;"),
-    ("8 from the switch's own address", Kind.missing_check, f"{ATTACKS}test_the_switchs_address_is_nobody_elses", "            from_the_switch.apply();\n", ""),
-    ("8 what is for all goes to nobody", Kind.inverted, f"{ATTACKS}test_what_a_server_says_to_all_reaches_the_other_ones_alone", "hdr.station.dst[40:40] == 1", "hdr.station.dst[40:40] == 0"),
+INGRESS = (
+    *of(
+        "targets/tofino/ribosome/ingress.p4.j2",
+        ("1 responses of any length", Kind.missing_check, f"{ATTACKS}test_edits_that_lie_about_the_length_get_no_byte", "md.there == 1 && md.beyond[15:2] == 0 && hdr.bridge.way != 0", "md.there == 1 && hdr.bridge.way != 0"),
+        ("3 a resynchronisation waits behind others", Kind.order, NAK, "ig_tm_md.qid = {{ wire.queues.first }};", "ig_tm_md.qid = 0;"),
+        ("4 silence takes nothing down", Kind.missing_check, DEAD, "} else if (md.silent == LOOKS_UNTIL_DOWN) {", "} else if (md.silent == 99) {"),
+        ("5 the backup is not used", Kind.missing_update, DEAD, "                    park_on_backup();\n", "                    fall_back();\n"),
+        ("5 answers to any number", Kind.missing_check, f"{ATTACKS}test_old_numbers_are_not_heard_after_a_queue_pair_came_back", "        md.kind = KIND_UNKNOWN;\n        md.event = EVENT_FOREIGN_ANSWER;\n", "        md.event = EVENT_FOREIGN_ANSWER;\n"),
+        ("6 tries are not counted", Kind.missing_update, ROUND, "hdr.retry.tries = md.tries + 1;", "hdr.retry.tries = md.tries;"),
+    ),
+    *of(
+        "targets/tofino/ingress.p4.j2",
+        ("8 from the switch's own address", Kind.missing_check, f"{ATTACKS}test_the_switchs_address_is_nobody_elses", "            from_the_switch.apply();\n", ""),
+        ("8 what is for all goes to nobody", Kind.inverted, f"{ATTACKS}test_what_a_server_says_to_all_reaches_the_other_ones_alone", "hdr.station.dst[40:40] == 1", "hdr.station.dst[40:40] == 0"),
+    ),
 )  # fmt: skip
 
 REGISTERS = (
@@ -80,19 +90,19 @@ REGISTERS = (
         ("12 a computed zero stays zero", Kind.checksum, f"{RARE}test_udps_computed_zero_becomes_ones_and_its_zero_stays", '{{ ", true" if sum.never_zero }}', ""),
     ),
     *of(
-        "targets/tofino/park.p4.j2",
+        "targets/tofino/ribosome/park.p4.j2",
         ("2 seq 0 is given", Kind.boundary, f"{RARE}test_0_and_all_ones_are_never_given", "                value = 1;\n", "                value = 0;\n"),
         ("9 a bucket by the time", Kind.order, f"{RARE}test_a_connection_keeps_its_queue_pair", '{{- hashed.fields | join(", ") -}} });', '{{- hashed.fields | join(", ") -}} , md.now });'),
     ),
     *of(
-        "targets/tofino/queue_pairs.p4.j2",
+        "targets/tofino/ribosome/queue_pairs.p4.j2",
         ("4 silent for ever", Kind.missing_update, DEAD, "                value = value + 1;", "                value = 2;"),
         ("4 responses do not end a silence", Kind.refresh, f"{EXAMPLE}[load_balancer]", "            (KIND_RESPONSE): has_answered();\n", ""),
         ("6 READs are not given back", Kind.leak, DEAD, "            (KIND_RESPONSE): read_came_back();\n", ""),
         ("6 one READ too many", Kind.boundary, f"{RARE}test_16_reads_are_out_at_most", "value.count < MOST_READS", "value.count <= MOST_READS"),
     ),
     *of(
-        "targets/tofino/slots.p4.j2",
+        "targets/tofino/ribosome/slots.p4.j2",
         ("a slot is not done", Kind.missing_update, f"{MIX}[load_balancer-duplication]", "                slot.since = FREE;\n", ""),
         ("another packet's edits", Kind.missing_check, f"{MIX}[load_balancer-duplication]", "md.now - slot.since <= TIMEOUT && slot.seq == (int<32>)hdr.bridge.seq", "md.now - slot.since <= TIMEOUT"),
         ("8 repeated edits are accepted", Kind.missing_check, f"{RARE}test_edits_repeated_when_their_packet_has_left_are_refused", "            value = 1;\n", "            value = 0;\n"),
@@ -102,7 +112,7 @@ REGISTERS = (
 
 GENERATOR = (
     *of(
-        "compiler/polysome/backends/tofino/program.py",
+        "compiler/polysome/plan/architectures/ribosome/p4.py",
         ("words of the edits in another order", Kind.swapped, f"{EXAMPLE}[load_balancer]", "        low = end - start - size\n", "        low = start - (end - width)\n"),
         ("fields from one byte before", Kind.rebuilding, f"{EXAMPLE}[load_balancer]", "start = way.offset(piece.instance, parser) + piece.first", "start = way.offset(piece.instance, parser) + piece.first - (at == 0)"),
     ),

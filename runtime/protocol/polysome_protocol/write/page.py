@@ -15,7 +15,6 @@ from polysome_protocol import (
     HASHES,
     IPV4,
     LAST_SEQ,
-    MOST_SESSIONS,
     MOST_SUFFIX,
     OPCODES,
     QUEUES,
@@ -119,7 +118,6 @@ def _numbers() -> Iterator[str]:
     yield f"| what follows a packet that was parked | {MOST_SUFFIX} bytes at most |"
     yield f"| a tick of the switch's clock | {CLOCK.tick / 1000} us, {CLOCK.bits} bits of them |"
     yield f"| queues of a port | {QUEUES.all}, and the first one, {QUEUES.first} |"
-    yield f"| mirror sessions | 1 to {MOST_SESSIONS} |"
     yield f"| the hash that chooses a bucket | {HASHES.bucket} |"
     yield f"| by what programs, NFs and configs are known | {HASHES.text} |"
 

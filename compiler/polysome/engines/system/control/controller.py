@@ -21,6 +21,7 @@ from polysome.plan.design import Design
 from polysome_controller import control_pb2 as pb
 from polysome_controller.context import Context, Fixed
 from polysome_controller.journal import Journal
+from polysome_controller.layout import check
 from polysome_controller.nfs import NfServers
 from polysome_controller.pairs import PairWatch
 from polysome_controller.peer import Peer
@@ -199,8 +200,9 @@ def _peers(design: Design, running: Running, config: pb.ControllerConfig) -> dic
 @lru_cache(maxsize=64)
 def fixed_of(design: Design, deep: bool, faults: bool) -> Fixed:
     """`deep`: no queue of the switch ever overflows. Raises Unsupported for sets of ports that do not fit."""
-    given = controller_config(design, Places("", "", "", ""))
+    given = controller_config(design, Places("tls", "state", "admin", "config"))
     config = json_format.ParseDict(given, pb.ControllerConfig())
+    check(config)
     config.polling.queue_pairs = POLL
     if not faults:
         config.polling.health = NOTHING_TO_SEE

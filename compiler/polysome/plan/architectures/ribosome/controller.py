@@ -20,6 +20,7 @@ class Parked(Own):
         return {
             "rdma_servers": _rdma_servers(design),
             "buckets": design.sizes.buckets,
+            "mirror_sessions": site.switch.mirror_sessions,
             "depths": [mirror_length(site.switch, way.depth(design.program.parser)) for way in design.ways],
             "fallback_rate": design.fallback_rate,
             "fallback_burst": FALLBACK_BURST,

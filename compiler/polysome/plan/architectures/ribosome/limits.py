@@ -87,3 +87,21 @@ def queue_pairs(limits: Limits, server: RdmaServer, count: int, formula: str) ->
         "Add RDMA servers, use fewer queue pairs, or declare a lower `traffic { rate … }`.",
         (server.span, "this server"),
     )
+
+
+def sessions(limits: Limits, ways: int) -> None:
+    """E1408: fields frames of each way to each NF server, and to the controller, are cut by a mirror session of their
+    own; number 0 stands for none."""
+    chip, servers = limits.site.switch, limits.site.nf_servers
+    most, need = chip.mirror_sessions - 1, ways * (len(servers) + 1)
+    if need <= most:
+        return
+    limits.stop(
+        "E1408",
+        f"{need} mirror sessions are needed, but `{chip.name}` has {most}",
+        limits.program.span,
+        f"One for each of {ways} ways of headers that are split, to each of {len(servers)} NF servers and to the "
+        "controller: it cuts the copy where the fields of that way end.",
+        f"Name {most // ways - 1} NF servers at most.",
+        (servers[-1].span, "the last of them"),
+    )

@@ -40,6 +40,7 @@ def park(
     program: ir.Program, site: Site, options: Options, load: Traffic, split: Sequence[Frames], limits: Limits
 ) -> Parking:
     packets = load.packets.value
+    fits.sessions(limits, len(split))
     cell, path_mtu = _cell(site)
     between = window(site, split)
     each = _queue_pairs(site, load, options, limits)
