@@ -28,7 +28,7 @@ from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report
 
 KINDS = list(command._kinds())
-WITH_CONFIG = {path.parent.name for path in command.SCAFFOLD.glob("*/config.toml.in")}
+WITH_CONFIG = {path.parent.name for path in command.SCAFFOLD.glob("*/config.toml.j2")}
 FILES = {"README.md", "sample.pcapng", "site.toml", "test_my_nf.py", "my_nf.nf"}
 
 

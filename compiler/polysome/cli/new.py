@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from pathlib import Path
-from string import Template
 from typing import Annotated
 
 import typer
@@ -58,7 +57,7 @@ def new(
 def _kinds() -> dict[str, str]:
     """Each kind and what it is, the plain one first."""
     found = {}
-    for path in sorted(SCAFFOLD.glob("*/spec.nf.in"), key=lambda p: (p.parent.name != DEFAULT, p.parent.name)):
+    for path in sorted(SCAFFOLD.glob("*/spec.nf.j2"), key=lambda p: (p.parent.name != DEFAULT, p.parent.name)):
         found[path.parent.name] = path.read_text(encoding="utf-8").split("\n", 1)[0].removeprefix("/// ")
     return found
 
@@ -94,19 +93,17 @@ def _make(name: str, kind: str, target: Path) -> list[str]:
 
 
 def _write(name: str, kind: str, folder: Path) -> None:
-    spec = _filled(SCAFFOLD / kind / "spec.nf.in", {"name": name})
+    from polysome.backends.templates import filled  # for start-up time
+
+    spec = filled(SCAFFOLD, f"{kind}/spec.nf", {"name": name})
     (folder / f"{name}.nf").write_text(spec, encoding="utf-8")
-    config = SCAFFOLD / kind / "config.toml.in"
-    if config.exists():
-        (folder / "config.toml").write_text(_filled(config, {"name": name}), encoding="utf-8")
-    values = _values(name, kind, spec, config.exists())
+    has_config = (SCAFFOLD / kind / "config.toml.j2").exists()
+    if has_config:
+        (folder / "config.toml").write_text(filled(SCAFFOLD, f"{kind}/config.toml", {"name": name}), encoding="utf-8")
+    values = _values(name, kind, spec, has_config)
     for template, file in (("site.toml", "site.toml"), ("README.md", "README.md"), ("test.py", f"test_{name}.py")):
-        (folder / file).write_text(_filled(SCAFFOLD / f"{template}.in", values), encoding="utf-8")
+        (folder / file).write_text(filled(SCAFFOLD, template, values), encoding="utf-8")
     write_sample(folder / "sample.pcapng")
-
-
-def _filled(template: Path, values: dict[str, str]) -> str:
-    return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
 def _values(name: str, kind: str, spec: str, has_config: bool) -> dict[str, str]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from polysome.backends.templates import fill
 from polysome.resources import folder
 
 TEMPLATES = "bundle"
@@ -21,7 +19,7 @@ def fixed(path: str) -> bytes:
 
 def filled(path: str, values: Mapping[str, Any]) -> bytes:
     """The template `path`.j2 with these values. In HTML, what they hold is escaped."""
-    return _environment(path.endswith(".html")).get_template(f"{path}.j2").render(values).encode()
+    return fill(f"{TEMPLATES}/{path}", values).encode()
 
 
 def as_json(message: Any) -> bytes:
@@ -43,15 +41,3 @@ def python(target: str) -> dict[str, bytes]:
     protocol = folder("runtime") / "protocol" / "polysome_protocol"
     paths = [*controller.rglob("*.py"), *protocol.glob("*.py"), *protocol.glob("*.toml")]
     return {f"{target}/{path.parent.name}/{path.name}": path.read_bytes() for path in sorted(paths)}
-
-
-@cache
-def _environment(html: bool) -> Environment:
-    return Environment(
-        loader=FileSystemLoader(folder("targets") / TEMPLATES),
-        autoescape=html,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )

@@ -1,4 +1,4 @@
-"""Every instruction that a generated NF executes for chosen packets (targets/cost/trace.cpp.in does the recording)."""
+"""Every instruction that a generated NF executes for chosen packets (targets/cost/trace.cpp.j2 does the recording)."""
 
 from __future__ import annotations
 

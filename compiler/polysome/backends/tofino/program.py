@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from polysome.backends.templates import fill
 from polysome.backends.tofino import names
 from polysome.backends.tofino.parser_states import NamedSum, States, option_parts
 from polysome.backends.tofino.pieces import Pieces, Split
@@ -20,7 +18,6 @@ from polysome.plan.site import Site
 from polysome.plan.sizes import Addresses, Sizes
 from polysome.plan.sums import Sum, sums
 from polysome.plan.way import Way
-from polysome.resources import folder
 
 INGRESS_EVENTS = (
     *("unknown", "own_address", "foreign_answer", "no_queue_pair", "cut", "unknown_station", "no_port"),
@@ -97,7 +94,7 @@ def tofino_program(
         pieces = brought(architecture, "p4")
         assert isinstance(pieces, Pieces)  # who splits packets has a place for them
         values |= pieces.values(Split(parser, ways, sizes, addresses, named, flags, guarded))
-    return _environment().get_template("switch.p4.j2").render(values)
+    return fill("tofino/switch.p4", values)
 
 
 def _within(way: Way, sizes: Sizes) -> Way:
@@ -114,17 +111,6 @@ def _in_wire_order(ways: tuple[Way, ...]) -> tuple[int, ...]:
             if after is not None:
                 order.add(after, *([before] if before is not None else []))
     return tuple(order.static_order())
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(folder("targets") / "tofino"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
 
 
 def _option_sizes(ways: tuple[Way, ...]) -> list[int]:
