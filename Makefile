@@ -75,8 +75,9 @@ deployment-tests: $(READY) ## Run the tests of whole deployments; they need root
 	@$(BIN)/python -m pytest -q tests/up
 
 .PHONY: lint
-lint: check-format ## Check style and format with ruff
+lint: check-format ## Check style and format: Python with ruff, C++ with clang-format and clang-tidy
 	@$(BIN)/ruff check --quiet --output-format concise
+	@$(BIN)/python -m tests.lint_cpp
 
 .PHONY: types
 types: $(READY) ## Check types with mypy --strict
@@ -87,9 +88,10 @@ check-format: $(READY) ## Say which files are not formatted
 	@$(BIN)/ruff format --quiet --check --output-format concise
 
 .PHONY: format
-format: $(READY) ## Format the code and mend what ruff can mend
+format: $(READY) ## Format the code, and mend what ruff can mend
 	@$(BIN)/ruff check --fix --quiet --exit-zero
 	@$(BIN)/ruff format
+	@$(BIN)/python -m tests.lint_cpp --format
 
 .PHONY: bench
 bench: $(READY) ## Measure generated code beside hand-written, FastClick if FASTCLICK_DIR is set, and the software system; ARGS='--nf nat --flows 65536', OUT=file.json

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "compiler" / "polysome"
 TOP = {
     *("compiler", "runtime", "stdlib", "targets", "examples", "tests"),
     *("pyproject.toml", "Makefile", "README.md", "CONTRIBUTING.md", "LICENSE"),
-    *(".ci", ".clang-format", ".editorconfig", ".gitattributes", ".gitignore"),
+    *(".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitattributes", ".gitignore"),
 }
 
 CODE = {".py", ".nf", ".g4", ".p4", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp", ".j2", ".sh"}

@@ -86,7 +86,7 @@ class Guard {
 
     /// FAILED_PRECONDITION, logged, for a change that is not newer. The lease counts as seen whatever comes of it.
     grpc::Status admit(const grpc::ServerContext& context, const char* what, const Lease& lease) {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         const bool newer = lease.epoch() > epoch_ || (lease.epoch() == epoch_ && lease.number() > number_);
         if (newer) {
             epoch_ = lease.epoch();

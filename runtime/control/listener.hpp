@@ -75,7 +75,7 @@ class Listener {
     void admit(const std::string& peer) {
         const auto from = peer_of(peer);
         if (!from) return;
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         for (Open& one : open_) one.admitted = one.admitted || one.from == *from;
     }
 
@@ -99,7 +99,7 @@ class Listener {
             const std::string path = listen.substr(5);
             if (path.size() >= sizeof local.sun_path) return -1;
             std::memcpy(local.sun_path, path.c_str(), path.size());
-            struct stat found {};
+            struct stat found{};
             if (lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(path.c_str());  // of an earlier run
             return bound(reinterpret_cast<const sockaddr&>(local), sizeof local);
         }
@@ -152,7 +152,7 @@ class Listener {
             return;
         }
         const Peer peer = peer_of(from);
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         forget_closed();
         if (!has_room(peer.network())) {
             log_.refused("a connection", open_now(peer.network()));
@@ -195,7 +195,7 @@ class Listener {
 
     /// 0: there is no such descriptor.
     static ino_t inode(int descriptor) {
-        struct stat found {};
+        struct stat found{};
         return fstat(descriptor, &found) == 0 ? found.st_ino : 0;
     }
 

@@ -31,7 +31,7 @@ class Log {
         const auto now = std::chrono::steady_clock::now();
         uint64_t left_out = 0;
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             if (now - since_ >= interval) {
                 left_out = refusals_ > most ? refusals_ - most : 0;
                 since_ = now;
@@ -47,7 +47,7 @@ class Log {
 
   private:
     void write(const char* severity, const std::string& text) {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         std::fprintf(stderr, "%s: %s: %s\n", program_.c_str(), severity, text.c_str());
         std::fflush(stderr);
     }

@@ -30,11 +30,11 @@ class Mailbox {
     /// The loop's thread only: does all that waits.
     void serve() {
         uint64_t count = 0;
-        [[maybe_unused]] const auto got = read(event_, &count, sizeof count);
+        [[maybe_unused]] const auto got = ::read(event_, &count, sizeof count);
         for (;;) {
             std::packaged_task<void()> task;
             {
-                const std::lock_guard lock(mutex_);
+                const std::scoped_lock lock(mutex_);
                 if (waiting_.empty()) return;
                 task = std::move(waiting_.front());
                 waiting_.pop_front();
@@ -49,7 +49,7 @@ class Mailbox {
         std::packaged_task<void()> task(std::move(command));
         std::future<void> done = task.get_future();
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             if (ended_) return false;
             waiting_.push_back(std::move(task));
         }
@@ -62,7 +62,7 @@ class Mailbox {
     /// The loop ends: what waits is done, and nothing is taken any more.
     void end() {
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             ended_ = true;
         }
         serve();

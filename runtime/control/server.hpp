@@ -90,7 +90,7 @@ class Server {
             grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters taken;
             taken.listener_fd = listener;
             taken.fd = connection;
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             serving_.acceptor->HandleNewConnection(&taken);
         });
         serving_ = started();
@@ -102,7 +102,7 @@ class Server {
     Server& operator=(const Server&) = delete;
     ~Server() {
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             ends_ = true;
         }
         ending_.notify_all();
@@ -172,7 +172,7 @@ class Server {
             log_.error("the new certificate is of no use to gRPC: that before serves on");
             return;
         }
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         retired.push_back({std::exchange(serving_, std::move(made)),
                            std::chrono::steady_clock::now() + std::chrono::milliseconds(handshake)});
     }

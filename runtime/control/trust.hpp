@@ -102,14 +102,14 @@ class Trust {
 
     /// What is in force.
     Identity identity() const {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         return identity_;
     }
 
     /// Looks at the files, which costs little while they are the same. True: there is another identity in force.
     bool look() {
         const Stamps now = stamps();
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         if (now == seen_ && trouble_.empty()) return false;
         seen_ = now;
         std::string trouble;
@@ -129,7 +129,7 @@ class Trust {
         if (ends < static_cast<int64_t>(std::time(nullptr))) {
             return "the certificate of `" + name + "` has expired, on " + day_of(ends);
         }
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         const std::string demanded = revoked_.demanded(name);
         for (const grpc::string_ref& one : context.FindPropertyValues("x509_subject_alternative_name")) {
             if (one == demanded) return {};
@@ -138,7 +138,7 @@ class Trust {
     }
 
     CertificateState state() const {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         CertificateState state;
         state.set_name(name_);
         state.set_ends(static_cast<uint64_t>(ends_) * 1'000'000'000);
@@ -160,7 +160,7 @@ class Trust {
     };
     using Stamps = std::array<Stamp, 4>;
 
-    static const std::string& named(const std::string& path, const char* member) {
+    static std::string named(const std::string& path, const char* member) {
         if (path.empty()) throw Failure(2, std::string(member) + " is missing: it names a PEM file");
         return path;
     }
@@ -169,7 +169,7 @@ class Trust {
         Stamps found;
         auto next = found.begin();
         for (const Placed* file : {&authority_, &certificate_, &key_, &list_}) {
-            struct stat one {};
+            struct stat one{};
             if (file->look(one)) {
                 *next = {one.st_ino, one.st_size, one.st_mtim.tv_sec * 1'000'000'000 + one.st_mtim.tv_nsec};
             }

@@ -119,7 +119,7 @@ class Interface {
     }
 
     /// Frames that the system lost since the last call, for want of room in the socket.
-    uint64_t lost() {
+    uint64_t lost() const {
         tpacket_stats counts{};
         socklen_t size = sizeof counts;
         return getsockopt(socket_, SOL_PACKET, PACKET_STATISTICS, &counts, &size) == 0 ? counts.tp_drops : 0;
@@ -153,7 +153,7 @@ class Interface {
         return asked;
     }
     /// Frames of the interface, all of them, come from now on.
-    bool bind_to(const std::optional<ifreq>& interface) {
+    bool bind_to(const std::optional<ifreq>& interface) const {
         if (!interface) return false;
         sockaddr_ll address{};
         address.sll_family = AF_PACKET;

@@ -28,7 +28,7 @@ inline std::atomic<bool> stop_asked = false;
 inline std::atomic<bool> reload_asked = false;
 
 inline void watch_signals(bool reload) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { stop_asked = true; };
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);

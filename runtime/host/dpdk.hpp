@@ -241,7 +241,7 @@ class DpdkHost {
         Statistics statistics;
         while (!stop_asked) {
             if (reload_asked.exchange(false)) reload(config);
-            for (uint16_t port = 0; port < ports_.size(); ++port) poll(port);
+            for (size_t port = 0; port < ports_.size(); ++port) poll(static_cast<uint16_t>(port));
             machine_.advance(clock_.now());
             ports_.flush();
             statistics.tick(machine_);

@@ -112,9 +112,7 @@ class FastClickElement : public BatchElement {
         packet->take(packet->length() - static_cast<uint32_t>(bytes.size()));
         add(port, time, packet);
     }
-    void emitted(uint16_t port, uint64_t time, std::span<const uint8_t> bytes, uint64_t) {
-        make(port, time, bytes);
-    }
+    void emitted(uint16_t port, uint64_t time, std::span<const uint8_t> bytes, uint64_t) { make(port, time, bytes); }
     void dropped(uint64_t, uint16_t) {}
     void decided(uint64_t, uint64_t, const typename Nf::Packet&) {}
 

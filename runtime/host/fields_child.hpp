@@ -32,7 +32,7 @@ class Child {
     /// `body(std::vector<uint8_t>& answer)` runs in the copy; what it throws, or a crash, is an answer that never
     /// comes. Throws std::runtime_error if the system makes no copy.
     template <class Body>
-    explicit Child(Body&& body) {
+    explicit Child(const Body& body) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
         process_ = fork();
@@ -71,7 +71,7 @@ class Child {
             pollfd ready{pipe_, POLLIN, 0};
             if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0) return {};
             uint8_t some[4096];
-            const ssize_t n = read(pipe_, some, sizeof some);
+            const ssize_t n = ::read(pipe_, some, sizeof some);
             if (n > 0) {
                 all.insert(all.end(), some, some + n);
             } else if (n == 0) {
@@ -89,7 +89,7 @@ class Child {
     static constexpr uint8_t done = 0xd0;  ///< the last byte of an answer that is complete
 
     template <class Body>
-    [[noreturn]] static void answer(int pipe, Body& body) {
+    [[noreturn]] static void answer(int pipe, const Body& body) {
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         std::vector<uint8_t> said;

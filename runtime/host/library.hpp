@@ -220,9 +220,8 @@ void* create(const uint8_t* config, size_t n, const uint64_t* sizes, size_t coun
         return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.machines->advance(time); });         \
     }                                                                                                                 \
     int polysome_change_at(void* handle, uint64_t time, const uint8_t* blob, size_t n) {                              \
-        return polysome::library::guarded<Nf>(handle, [&](auto& object) {                                             \
-            object.machines->change_at(time, {blob, n});                                                              \
-        });                                                                                                           \
+        return polysome::library::guarded<Nf>(handle,                                                                 \
+                                              [&](auto& object) { object.machines->change_at(time, {blob, n}); });    \
     }                                                                                                                 \
     int polysome_restart(void* handle, const uint8_t* config, size_t n) {                                             \
         return polysome::library::guarded<Nf>(handle, [&](auto& object) { object.restart({config, n}); });            \

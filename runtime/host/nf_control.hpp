@@ -42,7 +42,7 @@ class NfService final : public control::Nf::Service {
 
     grpc::Status Describe(grpc::ServerContext*, const control::DescribeRequest* request,
                           control::NfDescription* answer) override {
-        const std::lock_guard lock(changes_);
+        const std::scoped_lock lock(changes_);
         answer->set_challenge(request->challenge());
         answer->set_server(server_);
         answer->set_nf(std::string(facts_.name));
@@ -65,7 +65,7 @@ class NfService final : public control::Nf::Service {
             return guard_.refuse(*context, grpc::StatusCode::INVALID_ARGUMENT, "Prepare",
                                  "the version is not the config's SHA-256");
         }
-        const std::lock_guard lock(changes_);
+        const std::scoped_lock lock(changes_);
         std::optional<Child> child;
         const std::vector<Sample> samples = request->force() ? std::vector<Sample>() : read_samples();
         if (const auto status = in_loop([&] { child.emplace(loop_.check(bytes_of(config), samples)); }); !status.ok()) {
@@ -87,7 +87,7 @@ class NfService final : public control::Nf::Service {
     grpc::Status Commit(grpc::ServerContext* context, const control::CommitRequest* request,
                         control::Nothing*) override {
         if (const auto status = guard_.admit(*context, "Commit", request->lease()); !status.ok()) return status;
-        const std::lock_guard lock(changes_);
+        const std::scoped_lock lock(changes_);
         if (prepared_.name != request->version() || prepared_.name.empty()) {
             if (!request->version().empty() && request->version() == in_force_) return grpc::Status::OK;
             return guard_.refuse(*context, grpc::StatusCode::FAILED_PRECONDITION, "Commit",
@@ -100,7 +100,7 @@ class NfService final : public control::Nf::Service {
             return {grpc::StatusCode::INTERNAL, failure.what()};
         }
         std::string why;
-        const auto status = in_loop([&] { why = loop_.configure(bytes_of(prepared_.config)); });
+        auto status = in_loop([&] { why = loop_.configure(bytes_of(prepared_.config)); });
         if (!status.ok()) return status;
         if (!why.empty()) return {grpc::StatusCode::INTERNAL, "taken when it was prepared, and not now: " + why};
         log_.info("config " + prepared_.name + " is in force");
@@ -109,7 +109,7 @@ class NfService final : public control::Nf::Service {
     }
 
     grpc::Status Statistics(grpc::ServerContext*, const control::Nothing*, control::NfStatistics* answer) override {
-        const std::lock_guard lock(changes_);
+        const std::scoped_lock lock(changes_);
         answer->set_boot(boot_);
         answer->set_version(in_force_);
         *answer->mutable_certificate() = trust_.state();
@@ -147,7 +147,7 @@ class NfService final : public control::Nf::Service {
             return {grpc::StatusCode::INVALID_ARGUMENT, "a packet has 1 to " + std::to_string(most_packet) + " bytes"};
         }
         std::optional<Child> child;
-        const auto asked = in_loop(
+        auto asked = in_loop(
             [&] { child.emplace(loop_.attempt(static_cast<uint16_t>(request->port()), bytes_of(request->packet()))); });
         if (!asked.ok()) return asked;
         const auto said = child->answer_by(soon());
@@ -156,7 +156,7 @@ class NfService final : public control::Nf::Service {
             return {grpc::StatusCode::DEADLINE_EXCEEDED, "no verdict within 2 s"};
         }
         fill(outcome, *answer);
-        const std::lock_guard lock(changes_);
+        const std::scoped_lock lock(changes_);
         answer->set_version(in_force_);
         return grpc::Status::OK;
     }

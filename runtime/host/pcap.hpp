@@ -99,7 +99,7 @@ class CaptureWriter {
     }
 
     void packet(uint64_t time, std::span<const uint8_t> bytes) {
-        const uint32_t size = static_cast<uint32_t>(bytes.size());
+        const auto size = static_cast<uint32_t>(bytes.size());
         const uint32_t header[4] = {static_cast<uint32_t>(time / 1'000'000'000),
                                     static_cast<uint32_t>(time % 1'000'000'000), size, size};
         write(header, sizeof header);

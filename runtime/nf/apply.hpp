@@ -159,7 +159,7 @@ void update(const Protocols& protocols, const Packet& p, size_t position, const 
     }
     if (shape.pseudo) add_pseudo(protocols, p, position, changes, difference);
     if (!difference.any) return;
-    const uint16_t old = load<uint16_t>(out + at);
+    const auto old = load<uint16_t>(out + at);
     if (shape.zero_is_none && old == 0) return;
     uint16_t value = updated(old, difference.total);
     if (shape.never_zero && value == 0) value = 0xffff;

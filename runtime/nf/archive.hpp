@@ -23,8 +23,8 @@
 namespace polysome {
 
 template <class Archive, class T>
-void carry(Archive& archive,
-           T& value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, u128>);
+void carry(Archive& archive, T& value)
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, u128>);
 
 namespace detail {
 
@@ -38,6 +38,9 @@ struct Archive {
     }
 
   private:
+    friend Self;
+    Archive() = default;
+
     template <class T>
     void one(T& value) {
         auto& self = static_cast<Self&>(*this);
@@ -119,8 +122,9 @@ class Loader : public detail::Archive<Loader> {
 // ---- the types of the runtime
 
 template <class Archive, class T>
-void carry(Archive& archive,
-           T& value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, u128>) {
+void carry(Archive& archive, T& value)
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, u128>)
+{
     if constexpr (std::is_same_v<T, bool>) {
         auto byte = static_cast<uint8_t>(value);
         archive.raw(&byte, 1);

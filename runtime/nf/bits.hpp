@@ -17,8 +17,8 @@ inline uint8_t with_bits(uint8_t old, uint32_t bit, uint32_t width, u128 value, 
     const int32_t behind = static_cast<int32_t>((bit & 7) + width) - 8 * static_cast<int32_t>(i + 1);
     const uint32_t above = i == 0 ? bit & 7 : 0;
     const uint32_t below = behind < 0 ? static_cast<uint32_t>(-behind) : 0;
-    const uint8_t mask = static_cast<uint8_t>((0xffu >> above) & (0xffu << below));
-    const uint8_t part = static_cast<uint8_t>(behind < 0 ? value << below : value >> behind);
+    const auto mask = static_cast<uint8_t>((0xffu >> above) & (0xffu << below));
+    const auto part = static_cast<uint8_t>(behind < 0 ? value << below : value >> behind);
     return static_cast<uint8_t>((old & ~mask) | (part & mask));
 }
 

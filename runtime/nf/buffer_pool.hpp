@@ -21,7 +21,7 @@ class BufferPool {
         uint8_t* p;
         if (free_[c] != nullptr) {
             p = free_[c];
-            std::memcpy(&free_[c], p, sizeof(uint8_t*));
+            std::memcpy(static_cast<void*>(&free_[c]), p, sizeof(uint8_t*));
         } else {
             p = carve(size_t{smallest} << c);
         }
@@ -32,7 +32,7 @@ class BufferPool {
     /// `p` comes from copy(), with the same size.
     void give_back(uint8_t* p, size_t size) {
         const unsigned c = size_class(size);
-        std::memcpy(p, &free_[c], sizeof(uint8_t*));
+        std::memcpy(p, static_cast<const void*>(&free_[c]), sizeof(uint8_t*));
         free_[c] = p;
     }
 

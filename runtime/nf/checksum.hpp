@@ -39,7 +39,7 @@ class Sum {
         size_t left = bytes.size();
         uint64_t sum = 0;  // of 32-bit words, which are congruent to the sum of their halves
         for (; left >= 8; p += 8, left -= 8) {
-            const uint64_t word = load<uint64_t>(p);
+            const auto word = load<uint64_t>(p);
             sum += (word >> 32) + (word & 0xffffffff);
         }
         for (; left >= 2; p += 2, left -= 2) sum += load<uint16_t>(p);
@@ -60,7 +60,7 @@ inline uint16_t checksum(std::span<const uint8_t> bytes) {
 /// The checksum `old` after the words that it covers changed by `difference`, new minus old, |difference| < 2^55.
 /// Never ffff: 65535 - acc with acc congruent to (65535 - old) + difference and 1 <= acc <= 65535.
 inline uint16_t updated(uint16_t old, int64_t difference) {
-    const uint64_t sum = static_cast<uint64_t>((int64_t{0xffff} << 40) + 0xffff - old + difference);
+    const auto sum = static_cast<uint64_t>((int64_t{0xffff} << 40) + 0xffff - old + difference);
     const uint64_t acc = sum % 0xffff;
     return static_cast<uint16_t>(acc == 0 ? 0 : 0xffff - acc);
 }

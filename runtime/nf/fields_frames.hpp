@@ -100,9 +100,8 @@ class FieldsNf : public Nf {
 
     static constexpr bool framed = true;
     /// Do its packets have shard keys (sharded.hpp)?
-    static constexpr bool spreads = requires(const Nf& nf, const typename Nf::Packet& packet) {
-        nf.core(packet, uint32_t{1});
-    };
+    static constexpr bool spreads =
+        requires(const Nf& nf, const typename Nf::Packet& packet) { nf.core(packet, uint32_t{1}); };
     static constexpr uint16_t malformed = Nf::reasons.size();
     static constexpr auto reasons = [] {
         std::array<std::string_view, Nf::reasons.size() + 1> all{};
@@ -146,7 +145,9 @@ class FieldsNf : public Nf {
     void prefetch_entries(const Packet& p) const {
         if (p.known) Nf::prefetch_entries(p);
     }
-    uint32_t core(const Packet& p, uint32_t cores) const requires spreads {
+    uint32_t core(const Packet& p, uint32_t cores) const
+        requires spreads
+    {
         if (!p.known) return 0;
         return p.whole ? Nf::core(p, cores) : Nf::core_frame(p, cores);
     }

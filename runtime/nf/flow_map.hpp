@@ -86,8 +86,7 @@ class FlowMap {
     /// Fetches what find reads first; prefetch_entry, once that has arrived, the entry.
     void prefetch(uint64_t hash) const { table_.prefetch(hash); }
     void prefetch_entry(uint64_t hash) const {
-        table_.expect(
-            hash, [this](Handle n) { touch_hot(n); }, [this](Handle n) { touch_all(n); });
+        table_.expect(hash, [this](Handle n) { touch_hot(n); }, [this](Handle n) { touch_all(n); });
     }
     template <size_t I>
     void index_prefetch(uint64_t hash) const {
@@ -342,8 +341,7 @@ class FlowMap {
             int taken = -1;
             (void)((find_place<I>(key, value, n, places) || ((taken = static_cast<int>(I)), false)) && ...);
             return taken;
-        }
-        (std::make_index_sequence<index_count>());
+        }(std::make_index_sequence<index_count>());
     }
     template <size_t I>
     bool find_place(const Words& key, const Value& value, Handle n, IndexPlaces& places) const {

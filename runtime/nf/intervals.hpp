@@ -70,7 +70,8 @@ class Intervals {
     /// The value of the interval that `key` is in.
     uint32_t find(Key key) const {
         uint32_t cell = root_.cell(cells_.data(), key);
-        while ((cell & inner) != 0) [[unlikely]] cell = nodes_[cell & ~inner].cell(cells_.data(), key);
+        while ((cell & inner) != 0) [[unlikely]]
+            cell = nodes_[cell & ~inner].cell(cells_.data(), key);
         __builtin_prefetch(&values_[cell]);
         return values_[cell + count_not_above(&begins_[cell + 1], key)];
     }

@@ -18,7 +18,7 @@ inline constexpr bool indexable = std::unsigned_integral<K> || std::is_same_v<K,
 /// The places of different keys: open addressing, half of it free. `find` is O(1) on average; keys are an operator's,
 /// not a sender's, so the hash is not keyed.
 template <class K>
-requires indexable<K>
+    requires indexable<K>
 class KeyIndex {
   public:
     static constexpr uint32_t absent = UINT32_MAX;
@@ -49,7 +49,7 @@ class KeyIndex {
     };
 
     size_t start(K key) const {
-        uint64_t word = static_cast<uint64_t>(key);
+        auto word = static_cast<uint64_t>(key);
         if constexpr (sizeof(K) > 8) word ^= static_cast<uint64_t>(key >> 64) * 0x9e3779b97f4a7c15;
         return fold(word ^ 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93) & (slots_.size() - 1);
     }

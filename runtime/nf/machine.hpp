@@ -38,9 +38,7 @@ struct Arrival {
 
 /// Do frames stand for the NF's packets (fields_frames.hpp)?
 template <class Nf>
-inline constexpr bool framed = requires {
-    requires Nf::framed;
-};
+inline constexpr bool framed = requires { requires Nf::framed; };
 
 inline constexpr uint64_t no_packet = ~uint64_t{0};
 inline constexpr size_t largest_batch = 32;

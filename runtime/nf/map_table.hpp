@@ -65,7 +65,7 @@ class MapTable {
         using Type = std::vector<std::pair<Key, Row>>;  // ascending
     };
     template <class Key>
-    requires indexable<Key>
+        requires indexable<Key>
     struct Lookup<Key> {
         using Type = KeyIndex<Key>;
     };

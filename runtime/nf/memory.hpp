@@ -35,14 +35,14 @@ class MappedArray {
         mapped_ = large ? (bytes + huge - 1) / huge * huge + huge : (bytes + page) / page * page;
         base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base_ == MAP_FAILED) throw std::bad_alloc();
-        auto start = reinterpret_cast<uintptr_t>(base_);
+        auto* start = static_cast<uint8_t*>(base_);
         if (large) {
-            start = (start + huge - 1) / huge * huge;  // a huge page begins at a multiple of its size
-            (void)madvise(reinterpret_cast<void*>(start), mapped_ - huge, MADV_HUGEPAGE);  // a hint: may be refused
+            start += -reinterpret_cast<uintptr_t>(start) % huge;  // a huge page begins at a multiple of its size
+            (void)madvise(start, mapped_ - huge, MADV_HUGEPAGE);  // a hint: may be refused
         }
         data_ = reinterpret_cast<T*>(start);
         if (!large || !Pages::at_once) return;
-        for (size_t at = 0; at < bytes; at += page) *reinterpret_cast<volatile uint8_t*>(start + at) = 0;
+        for (size_t at = 0; at < bytes; at += page) *static_cast<volatile uint8_t*>(start + at) = 0;
     }
     ~MappedArray() { munmap(base_, mapped_); }
     MappedArray(const MappedArray&) = delete;

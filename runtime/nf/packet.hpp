@@ -37,7 +37,7 @@ T load(const uint8_t* p) {
     if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
     if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
     if constexpr (sizeof(T) == 16) {
-        const uint64_t high = load<uint64_t>(p), low = load<uint64_t>(p + 8);
+        const auto high = load<uint64_t>(p), low = load<uint64_t>(p + 8);
         return static_cast<u128>(high) << 64 | low;
     }
 }

@@ -287,8 +287,9 @@ class Pool {
     }
 
     static Item make(const Product& axes, const Places& places) {
-        return [&]<size_t... I>(std::index_sequence<I...>) { return Item{std::get<I>(axes).at(places[I])...}; }
-        (std::make_index_sequence<N>{});
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+            return Item{std::get<I>(axes).at(places[I])...};
+        }(std::make_index_sequence<N>{});
     }
 
     /// The value's number; `far` if that is too high for one, `outside` if it does not belong to the domain.

@@ -18,7 +18,7 @@ template <class T>
 class PoolAxis {
   public:
     static constexpr uint64_t absent = std::numeric_limits<uint64_t>::max();
-    static constexpr bool number = (std::integral<T> || std::same_as<T, u128>)&&!std::same_as<T, bool>;
+    static constexpr bool number = (std::integral<T> || std::same_as<T, u128>) && !std::same_as<T, bool>;
 
     PoolAxis() = default;
 
@@ -168,8 +168,9 @@ class CarriedAxes {
 /// Calls `f` with 0 to N-1 as constants, until it returns true. Did it?
 template <size_t N, class F>
 constexpr bool any_index(F&& f) {
-    return [&]<size_t... I>(std::index_sequence<I...>) { return (f(std::integral_constant<size_t, I>{}) || ...); }
-    (std::make_index_sequence<N>{});
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+        return (f(std::integral_constant<size_t, I>{}) || ...);
+    }(std::make_index_sequence<N>{});
 }
 
 /// Is the product of axes I, I+1, … empty but for values in the product of the others?

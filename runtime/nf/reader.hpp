@@ -65,7 +65,7 @@ class Reader {
 
 /// The integers of configurations, also those of 128 bits.
 template <class T>
-concept Number = (std::integral<T> || std::same_as<T, u128>)&&!std::same_as<T, bool>;
+concept Number = (std::integral<T> || std::same_as<T, u128>) && !std::same_as<T, bool>;
 
 template <Number T>
 void read(Reader& reader, T& value) {

@@ -110,7 +110,7 @@ inline uint32_t same_from(const Leaving& leaving, const Arrived& arrived) {
 /// One checksum of a header that was there before: updated by what changed under it.
 inline void update(const Leaving& leaving, const Arrived& arrived, uint32_t position, const FieldShape& f) {
     const Segment& segment = leaving[position];
-    const uint16_t value = static_cast<uint16_t>(leaving.get(segment, f));
+    const auto value = static_cast<uint16_t>(leaving.get(segment, f));
     if (f.checksum->zero_is_none && value == 0) return;
     const Covered now(leaving, position, f), was(arrived, segment.before, f);
     if (now == was) return;

@@ -38,7 +38,7 @@ class SetTable {
         using Type = Nothing;
     };
     template <class Value>
-    requires indexable<Value>
+        requires indexable<Value>
     struct Lookup<Value> {
         using Type = KeyIndex<Value>;
     };

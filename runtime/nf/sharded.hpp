@@ -18,9 +18,8 @@ class Sharded {
     using One = Machine<Nf, Sink>;
 
     /// An NF without `core` has state that no packet field divides: it runs on one core.
-    static constexpr bool divisible = requires(const Nf& nf, const typename Nf::Packet& packet) {
-        nf.core(packet, uint32_t{1});
-    };
+    static constexpr bool divisible =
+        requires(const Nf& nf, const typename Nf::Packet& packet) { nf.core(packet, uint32_t{1}); };
 
     /// `cores` at least 1; taken as 1 if the NF is not divisible.
     Sharded(Sink& sink, uint32_t cores, std::span<const uint64_t> sizes = {}, bool collide = false,

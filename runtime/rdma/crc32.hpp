@@ -80,7 +80,7 @@ constexpr long long crc_factor(uint32_t bits) { return static_cast<long long>(cr
     constexpr long long far_low = crc_factor(512 + 32), far_high = crc_factor(512 - 32);
     constexpr long long near_low = crc_factor(128 + 32), near_high = crc_factor(128 - 32);
     const __m128i far = _mm_set_epi64x(far_high, far_low), near = _mm_set_epi64x(near_high, near_low);
-    const __m128i* p = reinterpret_cast<const __m128i*>(bytes.data());
+    const auto* p = reinterpret_cast<const __m128i*>(bytes.data());
     size_t left = bytes.size() - 64;
     __m128i lanes[4];
     for (size_t i = 0; i < 4; ++i) lanes[i] = _mm_loadu_si128(p + i);

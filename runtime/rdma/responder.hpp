@@ -31,7 +31,7 @@ class Responder {
     /// A new queue pair, ready, that expects `psn`; its index. std::invalid_argument for a number that is no queue
     /// pair's (0, 1 and 2^24 - 1 are reserved) or another's.
     uint32_t add(uint32_t qpn, const Peer& peer, uint32_t psn) {
-        const uint32_t index = static_cast<uint32_t>(pairs_.size());
+        const auto index = static_cast<uint32_t>(pairs_.size());
         claim(qpn, index);
         pairs_.push_back({.qpn = qpn, .peer = peer, .expected_psn = psn & PSN_MASK});
         return index;

@@ -38,12 +38,12 @@ class Register final : public RegisterBase {
     std::string_view name() const override { return T::name; }
     std::uint64_t read(std::size_t index, std::string_view field) const override {
         check(index, field);
-        return T::get(at_[index], field != "" && field == T::fields[1]);
+        return T::get(at_[index], !field.empty() && field == T::fields[1]);
     }
     void write(std::size_t index, std::uint64_t value, std::string_view field) override {
         check(index, field);
         if (value > detail::ones(T::width)) detail::refuse(T::name, "the value does not fit");
-        T::set(at_[index], field != "" && field == T::fields[1], value);
+        T::set(at_[index], !field.empty() && field == T::fields[1], value);
     }
 
   private:

@@ -206,11 +206,13 @@ struct EntriesOf {
     using type = ListEntries<T>;
 };
 template <class T>
-requires(T::all_exact&& T::key_bits <= 16) struct EntriesOf<T> {
+    requires(T::all_exact && T::key_bits <= 16)
+struct EntriesOf<T> {
     using type = DirectEntries<T>;
 };
 template <class T>
-requires(T::all_exact&& T::key_bits > 16) struct EntriesOf<T> {
+    requires(T::all_exact && T::key_bits > 16)
+struct EntriesOf<T> {
     using type = HashEntries<T>;
 };
 

@@ -76,7 +76,7 @@ int guarded(void* handle, Body body) {
 
 template <class Object>
 void* create(const polysome_system* from, const uint8_t* nf_config, size_t n, char* error, size_t error_size) {
-    std::string message = "an unknown error";
+    std::string message;
     try {
         return new Object(*from, {nf_config, n});
     } catch (const std::bad_alloc&) {
@@ -84,6 +84,7 @@ void* create(const polysome_system* from, const uint8_t* nf_config, size_t n, ch
     } catch (const std::exception& e) {
         message = e.what();
     } catch (...) {
+        message = "an unknown error";
     }
     if (error != nullptr && error_size != 0) std::snprintf(error, error_size, "%s", message.c_str());
     return nullptr;
@@ -199,133 +200,130 @@ size_t coverage(void* handle, const uint64_t** counts) {
     POLYSOME_SYSTEM_SWITCH(polysome::system::LibraryObject)      \
     POLYSOME_SYSTEM_AGENTS(polysome::system::LibraryObject)
 
-#define POLYSOME_SYSTEM_RUN(Object)                                                                            \
-    extern "C" {                                                                                               \
-    /* `config`: the NF's config blob. None if it does not work; then `error` says why. */                     \
-    void* polysome_system_create(const polysome_system* from, const uint8_t* config, size_t n, char* error,    \
-                                 size_t error_size) {                                                          \
-        return polysome::system::create<Object>(from, config, n, error, error_size);                           \
-    }                                                                                                          \
-    /* Packets, in order of time, and what happens before each; nothing later than `until`. */                 \
-    int polysome_system_arrive(void* handle, const polysome_arrival* arrivals, size_t n, uint64_t until) {     \
-        return polysome::system::guarded<Object>(handle, [&](auto& object) {                                   \
-            return object.arrive({arrivals, n}, until);                                                        \
-        });                                                                                                    \
-    }                                                                                                          \
-    /* A change of the NF's config at `time`; changes are given in order of time, before what arrives then. */ \
-    int polysome_system_change_at(void* handle, uint64_t time, const uint8_t* blob, size_t n) {                \
-        return polysome::system::guarded<Object>(handle, [&](auto& object) {                                   \
-            object.system.change_at(time, {blob, n});                                                          \
-        });                                                                                                    \
-    }                                                                                                          \
-    /* Until nothing is on the way; nothing later than `until`. */                                             \
-    int polysome_system_finish(void* handle, uint64_t until) {                                                 \
-        return polysome::system::guarded<Object>(handle, [&](auto& object) { return object.finish(until); });  \
-    }                                                                                                          \
-    void polysome_system_progress(void* handle, polysome_progress* progress) {                                 \
-        const auto& object = *static_cast<Object*>(handle);                                                    \
-        *progress = {object.system.now(), object.system.next_mishap(), static_cast<uint32_t>(object.taken),    \
-                     object.system.resting()};                                                                 \
-    }                                                                                                          \
-    /* The records since the last call, valid until the next one. */                                           \
-    size_t polysome_system_records(void* handle, const uint8_t** data) {                                       \
-        const auto records = static_cast<Object*>(handle)->system.recorder().take();                           \
-        *data = records.data();                                                                                \
-        return records.size();                                                                                 \
-    }                                                                                                          \
-    /* Lines `name<tab>value`; valid until the next call. */                                                   \
-    const char* polysome_system_report(void* handle) {                                                         \
-        auto& object = *static_cast<Object*>(handle);                                                          \
-        const int failed = polysome::system::guarded<Object>(                                                  \
-            handle, [](auto& o) { o.report = polysome::system::report_of(o.system); });                        \
-        return failed != 0 ? "" : object.report.c_str();                                                       \
-    }                                                                                                          \
-    /* Names of what records have numbers for; "" if there is none. */                                         \
-    const char* polysome_system_reason(void* handle, uint16_t reason) {                                        \
-        const auto reasons = static_cast<Object*>(handle)->system.nf().reasons;                                \
-        return reason < reasons.size() ? reasons[reason].data() : "";                                          \
-    }                                                                                                          \
-    const char* polysome_system_cause(void* handle, uint16_t cause) {                                          \
-        const auto& ledger = static_cast<Object*>(handle)->system.ledger();                                    \
-        return cause < ledger.causes() ? ledger.name(cause).c_str() : "";                                      \
-    }                                                                                                          \
-    const char* polysome_system_link(void* handle, uint16_t link) {                                            \
-        const auto& links = static_cast<Object*>(handle)->system.links();                                      \
-        return link < links.size() ? links[link]->name().c_str() : "";                                         \
-    }                                                                                                          \
-    const char* polysome_system_error(void* handle) { return static_cast<Object*>(handle)->error.c_str(); }    \
-    void polysome_system_destroy(void* handle) { delete static_cast<Object*>(handle); }                        \
+#define POLYSOME_SYSTEM_RUN(Object)                                                                                  \
+    extern "C" {                                                                                                     \
+    /* `config`: the NF's config blob. None if it does not work; then `error` says why. */                           \
+    void* polysome_system_create(const polysome_system* from, const uint8_t* config, size_t n, char* error,          \
+                                 size_t error_size) {                                                                \
+        return polysome::system::create<Object>(from, config, n, error, error_size);                                 \
+    }                                                                                                                \
+    /* Packets, in order of time, and what happens before each; nothing later than `until`. */                       \
+    int polysome_system_arrive(void* handle, const polysome_arrival* arrivals, size_t n, uint64_t until) {           \
+        return polysome::system::guarded<Object>(handle,                                                             \
+                                                 [&](auto& object) { return object.arrive({arrivals, n}, until); }); \
+    }                                                                                                                \
+    /* A change of the NF's config at `time`; changes are given in order of time, before what arrives then. */       \
+    int polysome_system_change_at(void* handle, uint64_t time, const uint8_t* blob, size_t n) {                      \
+        return polysome::system::guarded<Object>(handle,                                                             \
+                                                 [&](auto& object) { object.system.change_at(time, {blob, n}); });   \
+    }                                                                                                                \
+    /* Until nothing is on the way; nothing later than `until`. */                                                   \
+    int polysome_system_finish(void* handle, uint64_t until) {                                                       \
+        return polysome::system::guarded<Object>(handle, [&](auto& object) { return object.finish(until); });        \
+    }                                                                                                                \
+    void polysome_system_progress(void* handle, polysome_progress* progress) {                                       \
+        const auto& object = *static_cast<Object*>(handle);                                                          \
+        *progress = {object.system.now(), object.system.next_mishap(), static_cast<uint32_t>(object.taken),          \
+                     object.system.resting()};                                                                       \
+    }                                                                                                                \
+    /* The records since the last call, valid until the next one. */                                                 \
+    size_t polysome_system_records(void* handle, const uint8_t** data) {                                             \
+        const auto records = static_cast<Object*>(handle)->system.recorder().take();                                 \
+        *data = records.data();                                                                                      \
+        return records.size();                                                                                       \
+    }                                                                                                                \
+    /* Lines `name<tab>value`; valid until the next call. */                                                         \
+    const char* polysome_system_report(void* handle) {                                                               \
+        auto& object = *static_cast<Object*>(handle);                                                                \
+        const int failed = polysome::system::guarded<Object>(                                                        \
+            handle, [](auto& o) { o.report = polysome::system::report_of(o.system); });                              \
+        return failed != 0 ? "" : object.report.c_str();                                                             \
+    }                                                                                                                \
+    /* Names of what records have numbers for; "" if there is none. */                                               \
+    const char* polysome_system_reason(void* handle, uint16_t reason) {                                              \
+        const auto reasons = static_cast<Object*>(handle)->system.nf().reasons;                                      \
+        return reason < reasons.size() ? reasons[reason].data() : "";                                                \
+    }                                                                                                                \
+    const char* polysome_system_cause(void* handle, uint16_t cause) {                                                \
+        const auto& ledger = static_cast<Object*>(handle)->system.ledger();                                          \
+        return cause < ledger.causes() ? ledger.name(cause).c_str() : "";                                            \
+    }                                                                                                                \
+    const char* polysome_system_link(void* handle, uint16_t link) {                                                  \
+        const auto& links = static_cast<Object*>(handle)->system.links();                                            \
+        return link < links.size() ? links[link]->name().c_str() : "";                                               \
+    }                                                                                                                \
+    const char* polysome_system_error(void* handle) { return static_cast<Object*>(handle)->error.c_str(); }          \
+    void polysome_system_destroy(void* handle) { delete static_cast<Object*>(handle); }                              \
     }
 
 /// What a controller's driver needs: each takes effect at once, between two frames.
-#define POLYSOME_SYSTEM_SWITCH(Object)                                                                                \
-    extern "C" {                                                                                                      \
-    int polysome_system_put(void* handle, const char* table, const uint64_t* key, size_t keys, const char* action,    \
-                            const uint64_t* parameters, size_t count) {                                               \
-        return polysome::system::put_entry<Object>(handle, table, key, keys, action, parameters, count);              \
-    }                                                                                                                 \
-    int polysome_system_remove(void* handle, const char* table, const uint64_t* key, size_t keys) {                   \
-        return polysome::system::remove_entry<Object>(handle, table, key, keys);                                      \
-    }                                                                                                                 \
-    int polysome_system_clear(void* handle, const char* table) {                                                      \
-        return polysome::system::guarded<Object>(handle,                                                              \
-                                                 [&](auto& object) { object.system.device().clear_entries(table); }); \
-    }                                                                                                                 \
-    /* `field` is "" unless the register holds pairs. */                                                              \
-    int polysome_system_set_register(void* handle, const char* name, size_t index, const char* field,                 \
-                                     uint64_t value) {                                                                \
-        return polysome::system::guarded<Object>(                                                                     \
-            handle, [&](auto& object) { object.system.device().write_register(name, index, value, field); });         \
-    }                                                                                                                 \
-    int polysome_system_set_meter(void* handle, const char* name, size_t index, uint64_t rate, uint64_t burst) {      \
-        return polysome::system::guarded<Object>(handle, [&](auto& object) {                                          \
-            object.system.device().set_meter(name, index, {rate, burst, rate, burst});                                \
-        });                                                                                                           \
-    }                                                                                                                 \
-    int polysome_system_set_mirror(void* handle, uint16_t session, uint16_t port, uint32_t max_length) {              \
-        return polysome::system::guarded<Object>(                                                                     \
-            handle, [&](auto& object) { object.system.device().set_mirror(session, port, max_length); });             \
-    }                                                                                                                 \
-    int polysome_system_set_group(void* handle, uint16_t group, const uint16_t* ports, size_t count) {                \
-        return polysome::system::guarded<Object>(                                                                     \
-            handle, [&](auto& object) { object.system.device().set_multicast(group, std::span(ports, count)); });     \
-    }                                                                                                                 \
-    int polysome_system_set_port(void* handle, const polysome_port* port) {                                           \
-        return polysome::system::guarded<Object>(                                                                     \
-            handle, [&](auto& object) { object.system.set_port(port->port, polysome::system::port_of(*port)); });     \
-    }                                                                                                                 \
-    /* As it is set; 2: it is not. */                                                                                 \
-    int polysome_system_port(void* handle, uint16_t number, polysome_port* port) {                                    \
-        return polysome::system::guarded<Object>(handle, [&](auto& object) {                                          \
-            if (!object.system.device().is_set(number)) return 2;                                                     \
-            *port = polysome::system::port_from(number, object.system.device().config(number));                       \
-            return 0;                                                                                                 \
-        });                                                                                                           \
-    }                                                                                                                 \
-    int polysome_system_hold(void* handle, uint16_t port, int on) {                                                   \
-        return polysome::system::guarded<Object>(handle,                                                              \
-                                                 [&](auto& object) { object.system.hold_port(port, on != 0); });      \
-    }                                                                                                                 \
-    int polysome_system_set_generator(void* handle, uint16_t port, uint64_t period, size_t count) {                   \
-        return polysome::system::guarded<Object>(                                                                     \
-            handle, [&](auto& object) { object.system.set_generator(port, period, count); });                         \
-    }                                                                                                                 \
-    int polysome_system_counters(void* handle, const char* name, size_t first, size_t count, uint64_t* packets,       \
-                                 uint64_t* bytes) {                                                                   \
-        return polysome::system::read_counters<Object>(handle, name, first, count, packets, bytes);                   \
-    }                                                                                                                 \
-    int polysome_system_registers(void* handle, const char* name, size_t first, size_t count, uint64_t* values) {     \
-        return polysome::system::read_registers<Object>(handle, name, first, count, values);                          \
-    }                                                                                                                 \
-    /* From now on a run stops at a look, one each `period`, at which the first cells of a register have changed. */  \
-    int polysome_system_watch(void* handle, const char* name, size_t count, uint64_t period) {                        \
-        return polysome::system::guarded<Object>(handle,                                                              \
-                                                 [&](auto& object) { object.system.watch(name, count, period); });    \
-    }                                                                                                                 \
-    /* How often each outcome of the program happened (switch/coverage.hpp); valid until the next call. */            \
-    size_t polysome_system_coverage(void* handle, const uint64_t** counts) {                                          \
-        return polysome::system::coverage<Object>(handle, counts);                                                    \
-    }                                                                                                                 \
+#define POLYSOME_SYSTEM_SWITCH(Object)                                                                                 \
+    extern "C" {                                                                                                       \
+    int polysome_system_put(void* handle, const char* table, const uint64_t* key, size_t keys, const char* action,     \
+                            const uint64_t* parameters, size_t count) {                                                \
+        return polysome::system::put_entry<Object>(handle, table, key, keys, action, parameters, count);               \
+    }                                                                                                                  \
+    int polysome_system_remove(void* handle, const char* table, const uint64_t* key, size_t keys) {                    \
+        return polysome::system::remove_entry<Object>(handle, table, key, keys);                                       \
+    }                                                                                                                  \
+    int polysome_system_clear(void* handle, const char* table) {                                                       \
+        return polysome::system::guarded<Object>(handle,                                                               \
+                                                 [&](auto& object) { object.system.device().clear_entries(table); });  \
+    }                                                                                                                  \
+    /* `field` is "" unless the register holds pairs. */                                                               \
+    int polysome_system_set_register(void* handle, const char* name, size_t index, const char* field,                  \
+                                     uint64_t value) {                                                                 \
+        return polysome::system::guarded<Object>(                                                                      \
+            handle, [&](auto& object) { object.system.device().write_register(name, index, value, field); });          \
+    }                                                                                                                  \
+    int polysome_system_set_meter(void* handle, const char* name, size_t index, uint64_t rate, uint64_t burst) {       \
+        return polysome::system::guarded<Object>(                                                                      \
+            handle, [&](auto& object) { object.system.device().set_meter(name, index, {rate, burst, rate, burst}); }); \
+    }                                                                                                                  \
+    int polysome_system_set_mirror(void* handle, uint16_t session, uint16_t port, uint32_t max_length) {               \
+        return polysome::system::guarded<Object>(                                                                      \
+            handle, [&](auto& object) { object.system.device().set_mirror(session, port, max_length); });              \
+    }                                                                                                                  \
+    int polysome_system_set_group(void* handle, uint16_t group, const uint16_t* ports, size_t count) {                 \
+        return polysome::system::guarded<Object>(                                                                      \
+            handle, [&](auto& object) { object.system.device().set_multicast(group, std::span(ports, count)); });      \
+    }                                                                                                                  \
+    int polysome_system_set_port(void* handle, const polysome_port* port) {                                            \
+        return polysome::system::guarded<Object>(                                                                      \
+            handle, [&](auto& object) { object.system.set_port(port->port, polysome::system::port_of(*port)); });      \
+    }                                                                                                                  \
+    /* As it is set; 2: it is not. */                                                                                  \
+    int polysome_system_port(void* handle, uint16_t number, polysome_port* port) {                                     \
+        return polysome::system::guarded<Object>(handle, [&](auto& object) {                                           \
+            if (!object.system.device().is_set(number)) return 2;                                                      \
+            *port = polysome::system::port_from(number, object.system.device().config(number));                        \
+            return 0;                                                                                                  \
+        });                                                                                                            \
+    }                                                                                                                  \
+    int polysome_system_hold(void* handle, uint16_t port, int on) {                                                    \
+        return polysome::system::guarded<Object>(handle,                                                               \
+                                                 [&](auto& object) { object.system.hold_port(port, on != 0); });       \
+    }                                                                                                                  \
+    int polysome_system_set_generator(void* handle, uint16_t port, uint64_t period, size_t count) {                    \
+        return polysome::system::guarded<Object>(                                                                      \
+            handle, [&](auto& object) { object.system.set_generator(port, period, count); });                          \
+    }                                                                                                                  \
+    int polysome_system_counters(void* handle, const char* name, size_t first, size_t count, uint64_t* packets,        \
+                                 uint64_t* bytes) {                                                                    \
+        return polysome::system::read_counters<Object>(handle, name, first, count, packets, bytes);                    \
+    }                                                                                                                  \
+    int polysome_system_registers(void* handle, const char* name, size_t first, size_t count, uint64_t* values) {      \
+        return polysome::system::read_registers<Object>(handle, name, first, count, values);                           \
+    }                                                                                                                  \
+    /* From now on a run stops at a look, one each `period`, at which the first cells of a register have changed. */   \
+    int polysome_system_watch(void* handle, const char* name, size_t count, uint64_t period) {                         \
+        return polysome::system::guarded<Object>(handle,                                                               \
+                                                 [&](auto& object) { object.system.watch(name, count, period); });     \
+    }                                                                                                                  \
+    /* How often each outcome of the program happened (switch/coverage.hpp); valid until the next call. */             \
+    size_t polysome_system_coverage(void* handle, const uint64_t** counts) {                                           \
+        return polysome::system::coverage<Object>(handle, counts);                                                     \
+    }                                                                                                                  \
     }
 
 /// What the agent of a server does and says; each returns 2 if the server does not answer.

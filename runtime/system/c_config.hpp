@@ -162,7 +162,7 @@ class FaultPlan {
         return config_.traffic[fault.index];
     }
     void set(Faults& faults, const polysome_fault& fault) {
-        if (fault.kind != 4 && !(fault.probability >= 0 && fault.probability <= 1)) {
+        if (fault.kind != 4 && (fault.probability < 0 || fault.probability > 1)) {
             throw std::invalid_argument("a fault's probability is not between 0 and 1");
         }
         switch (fault.kind) {

@@ -15,9 +15,9 @@
 namespace polysome::system {
 
 struct LinkConfig {
-    uint64_t rate = 0;            ///< bit/s; 0: frames take no time on the wire
-    Time delay = 0;               ///< ns
-    uint64_t queue = 512 * 1024;  ///< bytes that wait for the wire beside the frame on it
+    uint64_t rate = 0;                      ///< bit/s; 0: frames take no time on the wire
+    Time delay = 0;                         ///< ns
+    uint64_t queue = uint64_t{512} * 1024;  ///< bytes that wait for the wire beside the frame on it
 };
 
 /// What goes wrong on a link, in probabilities of a frame.

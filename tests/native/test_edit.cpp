@@ -55,8 +55,9 @@ void put_bits(Bytes& bytes, size_t bit, size_t width, u128 value) {
 /// Calls `each` with 1 to 16 as constants.
 template <class Each>
 void all_sizes(Each each) {
-    [&]<size_t... n>(std::index_sequence<n...>) { (each(std::integral_constant<size_t, n + 1>{}), ...); }
-    (std::make_index_sequence<16>{});
+    [&]<size_t... n>(std::index_sequence<n...>) {
+        (each(std::integral_constant<size_t, n + 1>{}), ...);
+    }(std::make_index_sequence<16>{});
 }
 
 TEST(Edit, BytesAreLoadedAndStoredBigEndianAndNoOthersAre) {
@@ -176,7 +177,8 @@ TEST(Edit, L10_2_ZeroIsNoneStaysAndNoneIsMade) {
 
 /// Over what may be zeros only: 0 is updated like any value, and none is made.
 TEST(Edit, L10_2_WhatMayBeZerosNeverBecomesZero) {
-    for (const auto& [old, difference, now] : {std::array{0, 5, 0xffff - 5}, {5, 5, 0xffff}, {0xffff, 0xffff, 0xffff}}) {
+    for (const auto& [old, difference, now] :
+         {std::array{0, 5, 0xffff - 5}, {5, 5, 0xffff}, {0xffff, 0xffff, 0xffff}}) {
         Bytes bytes = {0, 0};
         tiny::put16(bytes, 0, static_cast<uint16_t>(old));
         update_checksum<false, true>(bytes.data(), {difference, true});

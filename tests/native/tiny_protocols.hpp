@@ -14,7 +14,8 @@ constexpr uint64_t behind(uint64_t, uint64_t rest) { return rest; }
 inline constexpr ChecksumShape of_header{.header = true};
 inline constexpr ChecksumShape of_all{.header = true, .rest = true};
 inline constexpr ChecksumShape of_tcp{.pseudo = true, .header = true, .rest = true};
-inline constexpr ChecksumShape of_udp{.pseudo = true, .header = true, .rest = true, .zero_is_none = true, .never_zero = true};
+inline constexpr ChecksumShape of_udp{
+    .pseudo = true, .header = true, .rest = true, .zero_is_none = true, .never_zero = true};
 
 enum Header : uint16_t { ETHERNET, VLAN, IPV4, IPV6, UDP, TCP, ICMP, ODD };
 enum Instance : uint8_t { ethernet, vlan, ipv4, ipv6, udp, tcp, icmp, quoted_ipv4, quoted_udp, odd, instances };

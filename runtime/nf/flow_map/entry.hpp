@@ -92,8 +92,8 @@ struct alignas(line_alignment<T>) LineAligned : T {};
 
 /// Is the insertion number with what lookups read? Only if there is room for nothing.
 template <class Spec>
-inline constexpr bool seq_is_hot = sizeof(LineAligned<HotFields<Spec, true>>) ==
-                                   sizeof(LineAligned<HotFields<Spec, false>>);
+inline constexpr bool seq_is_hot =
+    sizeof(LineAligned<HotFields<Spec, true>>) == sizeof(LineAligned<HotFields<Spec, false>>);
 
 /// The part of an entry that lookups read.
 template <class Spec>

@@ -121,7 +121,7 @@ class TagTable {
 
     /// For at most `capacity` entries at a time. With more than three quarters of the places taken most buckets would
     /// come to be passed by, where entries come and go all the time.
-    explicit TagTable(uint64_t capacity) : buckets_(capacity * 4 / (3 * places) + 1) {}
+    explicit TagTable(uint64_t capacity) : buckets_(capacity * 4 / (uint64_t{3} * places) + 1) {}
 
     static uint8_t tag_of(uint64_t hash) {
         const auto tag = static_cast<uint8_t>(hash);

@@ -19,7 +19,7 @@ class Reframe {
     template <class Host>
     void offer(const Item<Key>& item, uint64_t now, Host& host) {
         if (items_.empty()) due_ = static_cast<u128>(now) + window_;
-        const uint32_t number = static_cast<uint32_t>(items_.size());
+        const auto number = static_cast<uint32_t>(items_.size());
         items_.push_back({item.packet, none, item.port});
         const uint32_t found = index_.find(item.cls);
         if (found != index_.absent) {

@@ -27,7 +27,7 @@ class Shape {
         Bucket& bucket = classes_.bucket(cls);
         const u128 at = ready(bucket, now, n, rate, burst, scale);
         if (at > latest) return host.refuse(item.packet, n > burst ? refused_burst : refused_rate);
-        const uint64_t time = static_cast<uint64_t>(at);
+        const auto time = static_cast<uint64_t>(at);
         if (time > now) {
             const uint16_t reason = no_room(settings_, item.size, classes_.held(cls), buffered_);
             if (reason != 0) return host.refuse(item.packet, reason);

@@ -39,7 +39,7 @@ inline void add_attribute(Message& message, uint16_t type, const void* value, si
     const rtattr attribute{static_cast<unsigned short>(RTA_LENGTH(size)), type};
     std::memcpy(message.data() + at, &attribute, sizeof attribute);
     std::memcpy(message.data() + at + RTA_LENGTH(0), value, size);
-    const uint32_t total = static_cast<uint32_t>(message.size());
+    const auto total = static_cast<uint32_t>(message.size());
     std::memcpy(message.data(), &total, sizeof total);  // nlmsg_len is its first field
 }
 

@@ -23,7 +23,7 @@ class RegionMemory {
         const bool known = std::find(nodes.begin(), nodes.end(), node) != nodes.end();
         if (!known && (node != 0 || !nodes.empty())) throw Failure(3, no_node(nodes, node));
         const std::optional<uint32_t> bound = nodes.empty() ? std::nullopt : std::optional(node);
-        uint64_t unit = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+        auto unit = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
         if (huge) {
             unit = huge_page_bytes(machine);
             if (unit == 0) throw Failure(3, "this kernel has no huge pages (CONFIG_HUGETLBFS)");

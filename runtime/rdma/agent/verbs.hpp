@@ -24,7 +24,7 @@ using Owned = std::unique_ptr<Object, Free>;
 
 /// An error of a call, in words, with what may be done about it.
 inline std::string words(int error) {
-    const std::string text = std::strerror(error);
+    std::string text = std::strerror(error);
     switch (error) {
         case EACCES:
         case EPERM:

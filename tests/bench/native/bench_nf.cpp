@@ -149,9 +149,8 @@ void run(const Options& options) {
     });
     const Limit limit(std::max<uint64_t>(columns[0].second->resident, 65536) / 64);
     benchmark::RegisterBenchmark("limit", [&](benchmark::State& state) {
-        measure(state, count, limit_cursor, [&](size_t at) {
-            benchmark::DoNotOptimize(limit.read({&trace.order[at], BATCH}));
-        });
+        measure(state, count, limit_cursor,
+                [&](size_t at) { benchmark::DoNotOptimize(limit.read({&trace.order[at], BATCH})); });
     });
     benchmark::RunSpecifiedBenchmarks();
 }

@@ -227,9 +227,8 @@ void run(uint32_t flows, bool zipf, bool inserts) {
     const Limit limit(subjects[0].second->bytes / 64);
     size_t cursor = 0;
     benchmark::RegisterBenchmark("limit", [&](benchmark::State& state) {
-        measure(state, order.size(), cursor, [&](size_t at) {
-            benchmark::DoNotOptimize(limit.read({&order[at], BATCH}));
-        });
+        measure(state, order.size(), cursor,
+                [&](size_t at) { benchmark::DoNotOptimize(limit.read({&order[at], BATCH})); });
     });
     benchmark::RunSpecifiedBenchmarks();
 }

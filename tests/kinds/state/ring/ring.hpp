@@ -27,7 +27,9 @@ class Ring {
     /// How many are there.
     uint64_t held() const { return values_.size(); }
 
-    bool contains(const Value& value) const { return std::find(values_.begin(), values_.end(), value) != values_.end(); }
+    bool contains(const Value& value) const {
+        return std::find(values_.begin(), values_.end(), value) != values_.end();
+    }
 
     /// Forgets everything.
     void clear() {
