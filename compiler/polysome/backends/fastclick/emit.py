@@ -11,6 +11,7 @@ import struct
 
 from polysome.analysis.framed import MOST_PORTS
 from polysome.backends.nf_cpp.generate import namespace
+from polysome.backends.nf_cpp.lines import fitted
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.templates import camel, fill
 from polysome.ir import program as ir
@@ -47,7 +48,8 @@ def emit(program: ir.Program, runtime: str = "runtime") -> dict[str, bytes]:
         found[f"{name}_fields.hh"] = fill("fastclick/fields.hh", values)
         found[f"{name}_fields.cc"] = fill("fastclick/fields.cc", values)
         found[f"{name}-fields.click"] = fill("fastclick/fields.click", values)
-    files = {path: text.encode() for path, text in found.items()}
+    fitting = {path: fitted(text) if path.endswith((".hh", ".cc")) else text for path, text in found.items()}
+    files = {path: text.encode() for path, text in fitting.items()}
     return {f"fastclick/{path}": data for path, data in {**files, "empty.pcap": EMPTY}.items()}
 
 

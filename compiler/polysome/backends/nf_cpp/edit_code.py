@@ -5,6 +5,7 @@ The meaning is `runtime/nf/apply.hpp`, which serves all other packets (LANGUAGE.
 
 from __future__ import annotations
 
+from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.shapes import Shape
@@ -56,7 +57,7 @@ class _Edits:
         else:
             for i, inner in zip(self.shape.last, last, strict=True):
                 if inner:
-                    lines.append(f"    if (valid >> {i} & 1) {{  // {self.parser.instances[i].name}")
+                    lines.append(f"    if (valid >> {instance_name(self.parser, i)} & 1) {{")
                     lines += ["        " + line for line in inner]
                     lines.append("    }")
         for s in used:

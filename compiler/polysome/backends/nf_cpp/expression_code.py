@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from polysome.backends.nf_cpp import types_code as tc
+from polysome.backends.nf_cpp.constants_code import Reasons, instance_name, port_names
 from polysome.backends.nf_cpp.names import OWN, identifier
 from polysome.backends.nf_cpp.reads import Leaf, leaf_name
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, number
@@ -21,21 +22,6 @@ from polysome.ir import types as t
 from polysome.ir.operators import COMPARISONS, MAPPED
 from polysome.ir.reads import children
 from polysome.kinds.values import Prefix
-
-BUILT_IN = (
-    *("", "no handler", "short frame", "empty port set"),
-    *("policed", "longer than burst", "rate too low", "no free class", "queue full", "buffer full"),
-)
-
-
-class Reasons:
-    """Numbers of drop reasons; the first ones belong to the machine and the schedule."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, int] = {text: number for number, text in enumerate(BUILT_IN)}
-
-    def number(self, text: str) -> int:
-        return self.texts.setdefault(text, len(self.texts))
 
 
 @dataclass
@@ -57,12 +43,12 @@ class Shared:
 class PlainExpressions:
     """Translates the expressions of one function, but for those over state.
 
-    `trap(reason number)` is the statement that ends the function. `arrival`: fields as they arrived, not as last
+    `trap(reason)` is the statement that ends the function. `arrival`: fields as they arrived, not as last
     written.
     `ahead` maps the C++ text of a value computed before the handler to where it is.
     """
 
-    def __init__(self, shared: Shared, trap: Callable[[int], str], arrival: bool = False) -> None:
+    def __init__(self, shared: Shared, trap: Callable[[str], str], arrival: bool = False) -> None:
         self.shared = shared
         self.program = shared.program
         self.trap = trap
@@ -92,8 +78,8 @@ class PlainExpressions:
         text = self.code(e)
         return text[1:-1] if _wrapped(text) else text
 
-    def reason(self, text: str, node: ir.Node | None = None) -> int:
-        return self.shared.reasons.number(text if node is None else f"{text} ({self.program.place(node.span)})")
+    def reason(self, text: str, node: ir.Node | None = None) -> str:
+        return self.shared.reasons.name(text if node is None else f"{text} ({self.program.place(node.span)})")
 
     def config(self, name: str) -> str:
         return f"config.{identifier(name)}"
@@ -211,7 +197,7 @@ class PlainExpressions:
             known[name] = self.acts(body)
         return known[name]
 
-    def guard(self, condition: str, reason: int) -> str:
+    def guard(self, condition: str, reason: str) -> str:
         return f"if ({condition}) [[unlikely]] {self.trap(reason)}"
 
     def _call(self, fn: str, args: list[str]) -> str:
@@ -223,12 +209,8 @@ class PlainExpressions:
     def _trapping(self, name: str, args: list[str]) -> str:
         why, value = self.temp("why"), self.temp("value")
         call = f"{name}({', '.join([*args, why])})"
-        stop = f"if ({why}) [[unlikely]] {self.trap_variable(why)}"
+        stop = f"if ({why}) [[unlikely]] {self.trap(why)}"
         return f"({{ uint16_t {why} = 0; const auto {value} = {call}; {stop} {value}; }})"
-
-    def trap_variable(self, name: str) -> str:
-        """The statement that ends the function with the reason in a variable."""
-        return self.trap(-1).replace("-1", name)
 
     def _value(self, name: str, for_class: bool) -> str:
         plain = identifier(name) + ("_class" if for_class else "")
@@ -246,6 +228,9 @@ class PlainExpressions:
         match type:
             case t.Bool():
                 return "true" if value else "false"
+            case t.Port():
+                assert isinstance(value, int)
+                return port_names(self.program)[value]
             case t.SetOf(t.Port()):
                 assert isinstance(value, frozenset)
                 return number(sum(1 << int(p) for p in value), "uint64_t")
@@ -270,7 +255,7 @@ class PlainExpressions:
     # ------------------------------------------------------------ the packet
 
     def instance(self, i: int) -> str:
-        return f"Instance::{identifier(self.program.parser.instances[i].name)}"
+        return instance_name(self.program.parser, i)
 
     def leaf(self, e: ir.Expr) -> str:
         """The member of Fields that holds what `e` reads."""

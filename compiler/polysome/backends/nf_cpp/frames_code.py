@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from polysome.analysis.framed import edits_frame, framed_classes, is_number
 from polysome.analysis.layout import Carry, ClassLayout
 from polysome.analysis.relevance import PAYLOAD, members
+from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.lines import initialised
+from polysome.backends.nf_cpp.names import unique
 from polysome.backends.nf_cpp.reads import Leaf, bits_load, field_name, leaf_name, leaf_type
 from polysome.backends.nf_cpp.shape_code import has_function
 from polysome.ir import program as ir
 from polysome.ir.walk import emits
+
+_LONGEST = 60  # characters of the name of a family
 
 
 @dataclass(frozen=True)
@@ -24,12 +29,9 @@ class Family:
     """Classes whose headers differ in the last one only, which are handled by the same code; numbers count from 1."""
 
     number: int
+    name: str
     classes: tuple[ClassLayout, ...]
     paths: tuple[tuple[int, ...], ...]
-
-    @property
-    def name(self) -> str:
-        return "_or_".join(f"class_{c.number}" for c in self.classes) + "_fields"
 
     @property
     def always(self) -> int:
@@ -46,10 +48,32 @@ def _families(shared: Shared, known: tuple[ClassLayout, ...]) -> list[Family]:
     for c in known:
         path = shared.program.parser.classes[next(members(c.classes))]
         groups.setdefault(path[:-1] if path else (-1,), []).append((c, path))
+    alike = [tuple(c for c, _ in found) for found in groups.values()]
+    names = unique(_family_name(shared.program.parser, classes) for classes in alike)
     return [
-        Family(n, tuple(c for c, _ in found), tuple(path for _, path in found))
-        for n, found in enumerate(groups.values(), 1)
+        Family(n, name, classes, tuple(path for _, path in found))
+        for n, (name, classes, found) in enumerate(zip(names, alike, groups.values(), strict=True), 1)
     ]
+
+
+def _family_name(parser: ir.Parser, classes: tuple[ClassLayout, ...]) -> str:
+    """The headers of the classes, as long as a line has room for them: `ethernet_ipv4_tcp_or_udp_fields`."""
+    headers = [_headers(parser, c) or ["no_header"] for c in classes]
+    either = "_or_".join(dict.fromkeys(names[-1] for names in headers))
+    before = [name for name in headers[0][:-1] if all(name in names for names in headers)]
+    whole = "_".join([*before, either])
+    some = either if len(either) <= _LONGEST else f"{headers[0][-1]}_or_{len(classes) - 1}_others"
+    return f"{whole if len(whole) <= _LONGEST else some}_fields"
+
+
+def _headers(parser: ir.Parser, c: ClassLayout) -> list[str]:
+    """The headers that every packet of a class has."""
+    paths = [parser.classes[m] for m in members(c.classes)]
+    return [parser.instances[i].name for i in paths[0] if all(i in path for path in paths)]
+
+
+def _remark(shared: Shared, c: ClassLayout) -> str:
+    return f"// {', '.join(_headers(shared.program.parser, c)) or 'no header'}"
 
 
 def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
@@ -66,8 +90,8 @@ def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
         "/// May it make packets itself?",
         f"static constexpr bool emits = {str(emits(shared.program)).lower()};",
         *_frame_class(shared, known),
-        *_write_all_fields(known),
-        *_parse_fields(families),
+        *_write_all_fields(shared, known),
+        *_parse_fields(shared, families),
         *[line for family in families for line in _struct(shared, family)],
         *_decisions(families),
         *_schedule(families),
@@ -83,6 +107,7 @@ def _frame_class(shared: Shared, known: tuple[ClassLayout, ...]) -> list[str]:
         "static uint8_t frame_class([[maybe_unused]] const Packet& p) {",
     ]
     for c in known:
+        lines.append(f"    {_remark(shared, c)}")
         masks = sorted({sum(1 << i for i in shared.program.parser.classes[m]) for m in members(c.classes)})
         if len(masks) <= 16:
             tests = " || ".join(f"p.headers.valid == {hex(mask)}u" for mask in masks)
@@ -96,7 +121,7 @@ def _frame_class(shared: Shared, known: tuple[ClassLayout, ...]) -> list[str]:
     return [*lines, "    return 0;", "}"]
 
 
-def _write_all_fields(known: tuple[ClassLayout, ...]) -> list[str]:
+def _write_all_fields(shared: Shared, known: tuple[ClassLayout, ...]) -> list[str]:
     lines = [
         "/// The fields of a packet as the switch would send them; returns how many bytes.",
         "static size_t write_fields([[maybe_unused]] const Packet& p, uint8_t number,",
@@ -105,12 +130,13 @@ def _write_all_fields(known: tuple[ClassLayout, ...]) -> list[str]:
         "    switch (number) {",
     ]
     for c in known:
-        lines += [f"        case {c.number}:", *("            " + line for line in _write_fields(c))]
+        lines.append(f"        case {c.number}:  {_remark(shared, c)}")
+        lines += ["            " + line for line in _write_fields(shared.program.parser, c)]
         lines.append(f"            return {c.fields_size};")
     return [*lines, "        default: return 0;", "    }", "}"]
 
 
-def _parse_fields(families: list[Family]) -> list[str]:
+def _parse_fields(shared: Shared, families: list[Family]) -> list[str]:
     lines = [
         "/// Takes a packet of class `number` and `length` bytes, that arrived at `port`, from its fields, which must",
         "/// stay where they are; false if there is no such class or they are too short. What comes then is",
@@ -123,9 +149,9 @@ def _parse_fields(families: list[Family]) -> list[str]:
     for family in families:
         for c, path in zip(family.classes, family.paths, strict=True):
             lines += [
-                f"        case {c.number}:",
+                f"        case {c.number}:  {_remark(shared, c)}",
                 *([f"            if (bytes.size() < {c.fields_size}) return false;"] if c.fields_size else []),
-                f"            p.shape = {family.number};",
+                f"            p.shape = {family.number};  // {family.name}",
                 f"            p.headers.valid = {hex(sum(1 << i for i in path))}u;",
                 "            return true;",
             ]
@@ -152,7 +178,7 @@ def _struct(shared: Shared, family: Family) -> list[str]:
         *("    " + line for line in member_lines),
         "",
         f"    explicit {family.name}(const Headers& h)",
-        "        : " + ",\n          ".join(sets) + " {}",
+        *initialised(sets),
         *("    " + line for line in has_function(shared.program.parser, family.last, family.always)),
         "};",
     ]
@@ -223,7 +249,7 @@ def _decisions(families: list[Family]) -> list[str]:
             "template <class P>",
             "void prepare_frame(P&) const {}",
             "template <class P>",
-            "Verdict decide_frame(P&) { return drop(1); }",
+            "Verdict decide_frame(P&) { return drop(Drop::no_handler); }",
         ]
     )
 
@@ -277,7 +303,9 @@ def _write_edits(shared: Shared, families: list[Family]) -> list[str]:
             if len(set(sizes)) > 1:
                 rest.append(f"return {size};")
             if rest:
-                lines += [f"            if (f.has({i})) {{", *("                " + x for x in rest), "            }"]
+                name = shared.program.parser.instances[i].name
+                lines.append(f"            if (f.has({i})) {{  // {name}")
+                lines += [*("                " + x for x in rest), "            }"]
         lines += [f"            return {sizes[0] if len(set(sizes)) == 1 else 0};", "        }"]
     return [*lines, "        default: return 0;", "    }", "}"]
 
@@ -322,14 +350,15 @@ def _place(c: ClassLayout, instance: int, first: int, last: int) -> int | None:
     return None
 
 
-def _write_fields(c: ClassLayout) -> list[str]:
+def _write_fields(parser: ir.Parser, c: ClassLayout) -> list[str]:
     """Copies the slices from the frame."""
     lines = []
     for s in c.fields:
-        start = "h.payload" if s.instance == PAYLOAD else f"h.offset[{s.instance}]"
+        name = "" if s.instance == PAYLOAD else instance_name(parser, s.instance)
+        start = f"h.offset[{name}]" if name else "h.payload"
         lines.append(
             f"copy_padded(bytes + {s.offset}, h.data, {start} + {s.first}, {s.length}, "
-            + ("h.end);" if s.instance == PAYLOAD else f"h.header_end[{s.instance}]);")
+            + (f"h.header_end[{name}]);" if name else "h.end);")
         )
     return lines
 

@@ -11,11 +11,13 @@ from functools import lru_cache
 from polysome.analysis.layout import Carry
 from polysome.backends.nf_cpp.carry_code import carry_function, carry_structure
 from polysome.backends.nf_cpp.config_code import configure_function
+from polysome.backends.nf_cpp.constants_code import field_names, instance_name, instances_code, ports_code
 from polysome.backends.nf_cpp.edit_code import edit_functions
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.frames_code import frame_functions
 from polysome.backends.nf_cpp.handler_code import Handlers, in_function
 from polysome.backends.nf_cpp.kind_headers import own_headers
+from polysome.backends.nf_cpp.lines import fitted
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.packet_code import classes_test, edits_struct, extraction, fields_struct
 from polysome.backends.nf_cpp.parse_code import parse_function
@@ -80,13 +82,15 @@ class _Generator:
             protocols_code(program),
             *self._seed(),
             *self._types(),
-            *self._instances(),
+            *instances_code(program),
+            *ports_code(program),
+            *self.shared.reasons.code(),
             *members,
             "",
             f"}}  // namespace polysome::nf::{namespace(program)}",
             "",
         ]
-        return "\n".join(lines)
+        return fitted("\n".join(lines))
 
     # ------------------------------------------------------------ before the class
 
@@ -141,14 +145,6 @@ class _Generator:
             f"inline void unpack(const std::array<uint64_t, {words(type)}>& words, {name}& v) {{",
             *(INDENT + line for line in unpacking(type, "words", "v")),
             "}",
-            "",
-        ]
-
-    def _instances(self) -> list[str]:
-        names = [identifier(i.name) for i in self.program.parser.instances]
-        return [
-            "/// Headers as the parser names them.",
-            f"namespace Instance {{ enum : size_t {{ {', '.join(names)} }}; }}",
             "",
         ]
 
@@ -286,14 +282,13 @@ class _Generator:
     def _constants(self, defaults: list[int]) -> list[str]:
         every = list(sizes(self.program))
         assert every[: len(defaults)] == defaults
-        reasons = sorted(self.shared.reasons.texts, key=self.shared.reasons.texts.__getitem__)
-        quoted = [_quote(text) for text in reasons]
+        quoted = [_quote(text) for text in self.shared.reasons.names]
         periods = ", ".join(f"{timer.period}u" for timer in self.program.timers)
         return [
             f"static constexpr std::string_view name = {_quote(self.program.name)};",
             f"static constexpr std::array<std::string_view, {len(self.program.ports)}> port_names = "
             f"{{{', '.join(map(_quote, self.program.ports))}}};",
-            "/// Why packets are dropped; the first ones are the machine's and the schedule's.",
+            "/// Why packets are dropped, by Drop.",
             f"static constexpr std::array<std::string_view, {len(quoted)}> reasons = {{",
             *(f"    {text}," for text in quoted),
             "};",
@@ -354,7 +349,7 @@ class _Generator:
                 code = x.code(e)
                 more = ", uint16_t& trapped" if traps else ""
                 lines += [
-                    f"/// `{name}` of the parser{' in a class' if suffix else ''}.",
+                    f"/// {self.program.place(e.span)}: `{name}` of the parser{' in a class' if suffix else ''}.",
                     "template <class F>",
                     f"{self.shared.cpp(e.type)} value_{plain}([[maybe_unused]] const F& f{more}) const {{",
                     f"    return {code};",
@@ -380,8 +375,9 @@ class _Generator:
         if written:
             lines += [f"    FieldEdit edits[{len(written)}];", "    size_t count = 0;"]
             for i, n in written:
-                name = field_name(self.program.parser, i, n)
-                lines.append(f"    if (e.has_{name}) edits[count++] = {{{i}, {n}, e.{name}}};")
+                parser, name = self.program.parser, field_name(self.program.parser, i, n)
+                place = f"{instance_name(parser, i)}, {field_names(self.program)[parser.instances[i].header.name, n]}"
+                lines.append(f"    if (e.has_{name}) edits[count++] = {{{place}, e.{name}}};")
             edits = "std::span<const FieldEdit>(edits, count)"
         if self._has_operations():
             lines += [

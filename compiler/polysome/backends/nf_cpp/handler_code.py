@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from polysome.backends.nf_cpp.ahead import AheadKey, MainLine, keys
+from polysome.backends.nf_cpp.constants_code import port_names
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.names import identifier, unique
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.sizes import native_of
 from polysome.backends.nf_cpp.state_expressions import Expressions
@@ -17,28 +18,31 @@ from polysome.ir.walk import walk
 
 
 class Handlers:
-    """The functions `packet_N`, `end_MAP`, `every_N`, `handle` of an NF, and its struct Ahead."""
+    """The functions `packet_from_PORTS`, `end_MAP`, `every_N`, `handle` of an NF, and its struct Ahead."""
 
     def __init__(self, shared: Shared) -> None:
         self.shared, self.program = shared, shared.program
         self.ahead: dict[str, AheadKey] = {}  # one for each member of Ahead
         self.of_handler: list[list[tuple[str, AheadKey]]] = []
+        self.names: list[str] = []  # of handlers of packets
 
     def functions(self) -> list[str]:
         program, shared = self.program, self.shared
         lines: list[str] = []
+        unused = "[[maybe_unused]] "
+        signature = f"({unused}const F& f, {unused}Edits& e, {unused}const Ahead& a)"
         for i, handler in enumerate(program.packet_handlers):
             known = keys(program, handler, shared.written)
             mine = [(self._ahead_member(one), one) for one in known]
             self.of_handler.append(mine)
             s = Statements(shared, mine)
             s.pure = _pure_locals(program, handler, shared.written)
+            self.names += unique([handler_name(program, handler)], self.names)
             lines += [
                 f"/// {program.place(handler.span)}: on packet from "
                 f"{', '.join(program.ports[p] for p in handler.ports)}.",
                 "template <class F>",
-                f"[[gnu::always_inline]] Verdict packet_{i}([[maybe_unused]] const F& f, [[maybe_unused]] Edits& e, "
-                "[[maybe_unused]] const Ahead& a) {",
+                f"[[gnu::always_inline]] Verdict packet_{self.names[i]}{signature} {{",
                 *s.function(handler.body),
                 "}",
                 "",
@@ -58,15 +62,18 @@ class Handlers:
         for i, (handler, mine) in enumerate(zip(program.packet_handlers, self.of_handler, strict=True)):
             s = TracedStatements(self.shared, mine)
             s.pure = _pure_locals(program, handler, self.shared.written)
-            head = ["template <class F, class Seen>", f"Verdict traced_{i}{signature}[[maybe_unused]] Seen& seen) {{"]
+            head = [
+                "template <class F, class Seen>",
+                f"Verdict traced_{self.names[i]}{signature}[[maybe_unused]] Seen& seen) {{",
+            ]
             lines += [*head, *s.function(handler.body), "}", ""]
         lines += ["template <class F, class Seen>", f"Verdict handle_traced{signature}Seen& seen) {{"]
         if program.contract is not None:
             lines.append("    if (!passes(f)) return handle(f, e, a);")
         lines.append("    switch (f.in_port) {")
         for i, handler in enumerate(program.packet_handlers):
-            cases = " ".join(f"case {p}:" for p in handler.ports)
-            lines.append(f"        {cases} return traced_{i}(f, e, a, seen);")
+            *others, last = self._cases(handler)
+            lines += [*others, f"{last} return traced_{self.names[i]}(f, e, a, seen);"]
         return [*lines, "        default: return handle(f, e, a);", "    }", "}", ""]
 
     def _ahead_member(self, one: AheadKey) -> str:
@@ -91,9 +98,12 @@ class Handlers:
             lines.append("    }")
         lines.append("    switch (f.in_port) {")
         for i, handler in enumerate(program.packet_handlers):
-            cases = " ".join(f"case {p}:" for p in handler.ports)
-            lines.append(f"        {cases} return packet_{i}(f, e, a);")
-        return [*lines, f"        default: return drop({self.shared.reasons.number('no handler')});", "    }", "}", ""]
+            *others, last = self._cases(handler)
+            lines += [*others, f"{last} return packet_{self.names[i]}(f, e, a);"]
+        return [*lines, f"        default: return drop({self.shared.reasons.name('no handler')});", "    }", "}", ""]
+
+    def _cases(self, handler: ir.PacketHandler) -> list[str]:
+        return [f"        case {port_names(self.program)[port]}:" for port in handler.ports]
 
     def _end_handler(self, end: ir.EndHandler) -> list[str]:
         decl = self.program.state[end.map]
@@ -146,7 +156,7 @@ class Handlers:
         if self.ahead:
             lines += ["    if (!passes(f)) return;", "    switch (f.in_port) {"]
             for handler, members in zip(self.program.packet_handlers, self.of_handler, strict=True):
-                lines += [f"        case {port}:" for port in handler.ports]
+                lines += self._cases(handler)
                 lines += ["            " + line for n in range(len(members)) for line in self._prepare_key(members, n)]
                 lines.append("            break;")
             lines += ["        default: break;", "    }"]
@@ -202,6 +212,12 @@ class Handlers:
         return "index_", f"<{[i.name for i in decl.indexes].index(one.index)}>"
 
 
+def handler_name(program: ir.Program, handler: ir.PacketHandler) -> str:
+    ports = [program.ports[port] for port in handler.ports]
+    whole = "_or_".join(ports)
+    return f"from_{whole if len(whole) <= 40 else f'{ports[0]}_or_{len(ports) - 1}_others'}"
+
+
 def _pure_locals(program: ir.Program, handler: ir.PacketHandler, written: set[tuple[int, int]]) -> dict[int, str]:
     """Locals of a handler that are set once, to what is known ahead, by the text of that."""
     sets: dict[int, int] = {}
@@ -213,6 +229,6 @@ def _pure_locals(program: ir.Program, handler: ir.PacketHandler, written: set[tu
     return {slot: canonical_text(e, {}) for slot, e in follower.known.items() if sets.get(slot) == 1}
 
 
-def in_function(reason: int) -> str:
+def in_function(reason: str) -> str:
     """The statement that ends a function or value which its caller then looks at."""
     return f"{{ trapped = {reason}; return {{}}; }}"

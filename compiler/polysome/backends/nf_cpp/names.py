@@ -17,7 +17,8 @@ _CPP = """alignas alignof and and_eq asm auto bitand bitor bool break case catch
     xor xor_eq"""
 _RUNTIME = """Bucket Clock Emitter End Fifo FlowMap Link ListTable Nf None Operation Operations Parsed Police Pool
     Prefix Protocols Put PutResult Reader Reframe Row SEED SetTable Settings Shape Taken Verdict
-    WhenFull Writer Config State Fields Edits Ahead Packet Headers Instance absent between drop extract
+    WhenFull Writer Config State Fields Edits Ahead Packet Headers Drop Enum Field Header Instance Layout Port
+    absent between drop extract
     find_headers find_shape handle hash_words handles load located make name pack parse passes periods
     polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
 _LOCAL = "f e a state config clock emit at key hash put index value trapped operation given seen"
@@ -42,6 +43,14 @@ def _taken() -> frozenset[str]:
     states = [kind.native.type.partition("<")[0] for kind in STATE_KINDS.values() if kind.native is not None]
     tables = [name for table in brought("cpp").values() for name in table.names]
     return frozenset([*_CPP.split(), *_RUNTIME.split(), *states, *tables])
+
+
+def unique(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """Identifiers for several names, no two of them the same."""
+    found: list[str] = []
+    for name in names:
+        found.append(identifier(name, {*taken, *found}))
+    return found
 
 
 def camel(name: str) -> str:

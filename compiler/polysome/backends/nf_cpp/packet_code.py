@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.reads import Place, field_name, found_place, instance_of, leaf_type, load
 from polysome.backends.nf_cpp.types_code import cpp
 from polysome.ir import program as ir
@@ -35,15 +35,16 @@ def extraction(shared: Shared) -> list[str]:
     by_instance: dict[int | None, list[str]] = {}
     for leaf in shared.leaves.values():
         i = instance_of(leaf.e)
-        place = Place("h", "", "", "") if i is None else found_place(i, "at")
+        place = Place("h", "", "", "") if i is None else found_place(parser, i, "at")
         by_instance.setdefault(i, []).append(f"f.{leaf.name} = {load(leaf.e, parser, place)};")
     for i, loads in sorted(by_instance.items(), key=lambda item: -1 if item[0] is None else item[0]):
         if i is None:
             lines += [f"    {line}" for line in loads]
             continue
-        lines.append(f"    if (h.has({i})) {{  // {parser.instances[i].name}")
+        name = instance_name(parser, i)
+        lines.append(f"    if (h.has({name})) {{")
         if any("at " in line or "at)" in line or "(at" in line for line in loads):
-            lines.append(f"        [[maybe_unused]] const uint8_t* const at = h.data + h.offset[{i}];")
+            lines.append(f"        [[maybe_unused]] const uint8_t* const at = h.data + h.offset[{name}];")
         lines += [f"        {line}" for line in loads]
         lines.append("    }")
     return [*lines, "}"]
@@ -77,14 +78,15 @@ def edits_struct(shared: Shared, operations: bool) -> list[str]:
 
 def classes_test(program: ir.Program) -> list[str]:
     """`static bool passes(const Fields&)`: does a packet have what the NF demands (L6.2)?"""
-    test = "true"
+    test, where = "true", ""
     if program.contract is not None:
+        where = f" ({program.place(program.contract.span)})" if program.contract.span is not None else ""
         classes = [frozenset(c) for c in program.parser.classes]
         yes = {c for n, c in enumerate(classes) if program.contract.passing >> n & 1}
         no = {c for n, c in enumerate(classes) if not program.contract.passing >> n & 1}
         test = _tree(yes, no - yes, program)
     return [
-        "/// Does the packet have the headers that `relevant` demands?",
+        f"/// Does the packet have the headers that `relevant` demands{where}?",
         "template <class F>",
         f"static bool passes([[maybe_unused]] const F& f) {{ return {test}; }}",
     ]
@@ -97,7 +99,7 @@ def _tree(yes: set[frozenset[int]], no: set[frozenset[int]], program: ir.Program
     if not yes:
         return "false"
     best = max(sorted(set().union(*yes, *no)), key=lambda i: _purity(i, yes, no))
-    has = f"f.has(Instance::{identifier(program.parser.instances[best].name)})"
+    has = f"f.has({instance_name(program.parser, best)})"
     a = _tree({c for c in yes if best in c}, {c for c in no if best in c}, program)
     b = _tree({c for c in yes if best not in c}, {c for c in no if best not in c}, program)
     if (a, b) == ("true", "false"):

@@ -6,15 +6,19 @@ here, so nodes that extract the same instance and go on alike are one.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.names import identifier, unique
 from polysome.backends.nf_cpp.reads import field_load, found_place
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.types_code import Unsupported
 from polysome.ir import program as ir
 from polysome.ir import types as t
+
+_LOCALS = ("h", "at", "have", "size", "start", "end")  # of the functions that parse
 
 
 class ParseExpressions(Expressions):
@@ -24,7 +28,7 @@ class ParseExpressions(Expressions):
         super().__init__(shared, self._trap, arrival=True)
         self.own = -1
 
-    def _trap(self, reason: int) -> str:
+    def _trap(self, reason: str) -> str:
         raise Unsupported("a parser with an operation that may fail")
 
     def leaf(self, e: ir.Expr) -> str:
@@ -34,14 +38,14 @@ class ParseExpressions(Expressions):
         parser = self.program.parser
         match e:
             case ir.HeaderField(instance=i, field=n):
-                at = "at" if i == self.own else f"(h.data + h.offset[{i}])"
+                at = "at" if i == self.own else f"(h.data + h.offset[{self.instance(i)}])"
                 if i == self.own and parser.instances[i].cut is not None:
                     f = parser.instances[i].header.fields[n]
                     value = f"read_bits(at, {f.offset}, {f.width}, {parser.instances[i].header.fixed})"
                     return f"({value} != 0)" if isinstance(f.type, t.Bool) else f"static_cast<uint64_t>({value})"
-                return field_load(parser.instances[i], n, found_place(i, at))
+                return field_load(parser.instances[i], n, found_place(parser, i, at))
             case ir.Valid(instance=i):
-                return f"h.has({i})"
+                return f"h.has({self.instance(i)})"
             case ir.PacketLen():
                 return "h.length()"
             case ir.InPort():
@@ -62,8 +66,8 @@ class _Graph:
         self.shared = shared
         self.parser = shared.program.parser
         self.e = ParseExpressions(shared)
-        self.number: dict[int, int] = {}  # of a node: its label
-        self.known: dict[Any, int] = {}
+        self.labels: dict[int, str] = {}  # of nodes
+        self.known: dict[Any, str] = {}
         self.blocks: list[list[str]] = []
 
     def function(self) -> list[str]:
@@ -71,15 +75,15 @@ class _Graph:
         lines = ["static void find_headers(Headers& h) {"]
         # Nodes refer to later ones in the graph only, so the start gets its label last, and nothing goes there.
         self.blocks[-1][0] = self.blocks[-1][0].split(": ", 1)[1]
-        for number in range(len(self.blocks) - 1, -1, -1):
-            lines += self.blocks[number]
+        for block in reversed(self.blocks):
+            lines += block
         lines += ["accept:", "    h.payload = h.pos;", "}"]
         return lines
 
-    def _label(self, node: int) -> int:
+    def _label(self, node: int) -> str:
         """The label of a node, its block written."""
-        if node in self.number:
-            return self.number[node]
+        if node in self.labels:
+            return self.labels[node]
         n = self.parser.nodes[node]
         hooks = tuple((c, self._target(target)) for c, target in n.hooks)
         cases = tuple((case.matches, self._target(case.target)) for case in n.cases)
@@ -90,18 +94,25 @@ class _Graph:
             cases,
         )
         if key not in self.known:
-            self.known[key] = len(self.blocks)
-            self.blocks.append(self._block(len(self.blocks), n, hooks, cases))
-        self.number[node] = self.known[key]
-        return self.number[node]
+            self.known[key] = self._name(n)
+            self.blocks.append(self._block(self.known[key], n, hooks, cases))
+        self.labels[node] = self.known[key]
+        return self.labels[node]
+
+    def _name(self, n: ir.ParseNode) -> str:
+        """A label that no other block has: its header's name, `_2` behind it for the second one."""
+        plain = identifier(self.parser.instances[n.instance].name if n.instance is not None else n.name)
+        used = {"accept", *self.known.values()}
+        return next(label for k in count(1) if (label := plain if k == 1 else f"{plain}_{k}") not in used)
 
     def _target(self, node: int) -> str:
-        return "accept" if node < 0 else f"n{self._label(node)}"
+        return "accept" if node < 0 else self._label(node)
 
-    def _block(self, number: int, n: ir.ParseNode, hooks: Any, cases: Any) -> list[str]:
-        name = self.parser.instances[n.instance].name if n.instance is not None else n.name
-        lines = [f"n{number}: {{  // {name}"]
+    def _block(self, label: str, n: ir.ParseNode, hooks: Any, cases: Any) -> list[str]:
+        lines = [f"{label}: {{"]
         if n.instance is not None:
+            instance = self.parser.instances[n.instance]
+            lines = [f"{label}: {{  // {self.shared.program.place(instance.header.span)}: {instance.name}"]
             self.e.own = n.instance
             lines += self._extract(n.instance)
         for condition, target in hooks:
@@ -112,7 +123,7 @@ class _Graph:
         return [*lines, "}"]
 
     def _extract(self, i: int) -> list[str]:
-        instance = self.parser.instances[i]
+        instance, name = self.parser.instances[i], self.e.instance(i)
         header = instance.header
         cut = instance.cut is not None
         lines = [
@@ -123,7 +134,7 @@ class _Graph:
         if least > 0:
             lines.append(f"    if (have < {least}) goto accept;")
         if cut and least < header.fixed:
-            lines += [f"    if (have < {header.fixed}) {{", f"        h.take_cut({i});"]
+            lines += [f"    if (have < {header.fixed}) {{", f"        h.take_cut({name});"]
             lines += ["        goto accept;", "    }"]
         if header.valid is not None:
             lines.append(f"    if (!({self.e.code(header.valid)})) goto accept;")
@@ -138,35 +149,48 @@ class _Graph:
         if header.size is not None:
             lines.append(f"    if (size < {header.fixed}) goto accept;")
             if cut:
-                lines += ["    if (size > have) {", f"        h.take_cut({i});", "        goto accept;", "    }"]
+                lines += ["    if (size > have) {", f"        h.take_cut({name});", "        goto accept;", "    }"]
             else:
                 lines.append("    if (size > have) goto accept;")
-        lines.append(f"    h.take({i}, {size});")
+        lines.append(f"    h.take({name}, {size});")
         if header.end is not None:
             lines.append("    h.narrow(start + static_cast<uint32_t>(std::min<uint64_t>(end, INT32_MAX)));")
-        lines.append(f"    h.limit[{i}] = h.room;")
+        lines.append(f"    h.limit[{name}] = h.room;")
         return lines
 
     def _select(self, n: ir.ParseNode, cases: Any) -> list[str]:
         if not cases:
             return []
-        lines = [f"    [[maybe_unused]] const auto k{k} = {self.e.code(key)};" for k, key in enumerate(n.keys)]
+        names = key_names(self.parser, n)
+        lines = [
+            f"    [[maybe_unused]] const auto {name} = {self.e.code(key)};"
+            for name, key in zip(names, n.keys, strict=True)
+        ]
         for matches, target in cases:
-            tests = [match_test(m) for m in matches]
+            tests = [match_test(m, names) for m in matches]
             if "" in tests:
                 return [*lines, f"    goto {target};"]
             lines.append(f"    if ({' || '.join(tests)}) goto {target};")
         return lines
 
 
-def match_test(m: ir.Match) -> str:
+def key_names(parser: ir.Parser, n: ir.ParseNode) -> list[str]:
+    """What the values are called that a node selects by: as the field, or `key`."""
+    plain = [
+        parser.instances[e.instance].header.fields[e.field].name if isinstance(e, ir.HeaderField) else "key"
+        for e in n.keys
+    ]
+    return unique(plain, _LOCALS)
+
+
+def match_test(m: ir.Match, names: list[str]) -> str:
     """The test of one alternative; "" if it matches anything."""
     parts = []
-    for k, bounds in enumerate(m.ranges):
+    for name, bounds in zip(names, m.ranges, strict=True):
         if bounds is not None:
             low, high = bounds
             if low == high:
-                parts.append(f"k{k} == {low}u")
+                parts.append(f"{name} == {low}u")
             else:
-                parts.append(f"k{k} <= {high}u" if low == 0 else f"{low}u <= k{k} && k{k} <= {high}u")
+                parts.append(f"{name} <= {high}u" if low == 0 else f"{low}u <= {name} && {name} <= {high}u")
     return ("(" + " && ".join(parts) + ")" if len(parts) > 1 else "".join(parts)) if parts else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from polysome.backends.nf_cpp.constants_code import enumeration, field_names, header_names, headers_code
+from polysome.backends.nf_cpp.names import unique
 from polysome.ir import program as ir
 from polysome.ir import types as t
 
@@ -26,58 +28,75 @@ def integer(value: int) -> str:
 
 
 class _Code:
-    """Numbers what headers share and writes it down before its use."""
+    """Writes down what headers share before its use."""
 
     def __init__(self, program: ir.Program) -> None:
+        self.program = program
         self.instances = program.parser.instances
-        self.headers = tuple(program.headers.values())
-        self.number = {name: i for i, name in enumerate(program.headers)}
-        enums = (f.next for header in self.headers for f in header.fields if f.next is not None)
-        self.enums = {enum: i for i, enum in enumerate(dict.fromkeys(enums))}
+        self.headers, self.fields = header_names(program), field_names(program)
+        enums = dict.fromkeys(f.next for h in program.headers.values() for f in h.fields if f.next is not None)
+        self.enums = dict(zip(enums, unique(enum.name for enum in enums), strict=True))
         self.lines: list[str] = []
+        self.taken: list[str] = []
 
     def text(self) -> str:
-        headers = [self._header(i, header) for i, header in enumerate(self.headers)]
-        enums = [self._array(f"next_numbers_{i}", "NextNumber", self._numbers(e)) for e, i in self.enums.items()]
+        self.lines += headers_code(self.program)
+        if self.enums:
+            self.lines += ["/// Enums that say which header is next.", "namespace Enum {"]
+            self.lines += [*enumeration("int16_t", self.enums.values()), "}  // namespace Enum", ""]
+        self.lines += ["/// What `protocols` is made of.", "namespace Layout {"]
+        headers = [self._header(header) for header in self.program.headers.values()]
+        enums = [self._array(f"{name}_numbers", "NextNumber", self._numbers(e)) for e, name in self.enums.items()]
         shapes = self._array("header_shapes", "HeaderShape", headers)
         instances = self._array("instance_shapes", "InstanceShape", map(self._instance, self.instances))
         numbers = self._array("next_enums", "std::span<const NextNumber>", enums)
-        parts = f".headers = {shapes}, .instances = {instances}, .enums = {numbers}"
+        self.lines += ["}  // namespace Layout", ""]
+        parts = ", ".join(
+            f".{what} = {array if array == '{}' else f'Layout::{array}'}"
+            for what, array in (("headers", shapes), ("instances", instances), ("enums", numbers))
+        )
         self.lines.append(f"inline constexpr Protocols protocols{{{parts}}};")
         return "\n".join(self.lines) + "\n"
 
-    def _array(self, name: str, type: str, items: Iterable[str]) -> str:
-        """Writes the array; what a span of it is made from."""
+    def _array(self, name: str, type: str, items: Iterable[str], place: str = "") -> str:
+        """Writes the array, with its place in the spec; what a span of it is made from."""
         rows = list(items)
         if not rows:
             return "{}"
-        self.lines.append(f"inline constexpr {type} {name}[] = {{")
+        name = self._name(name)
+        self.lines.append(f"inline constexpr {type} {name}[] = {{{f'  // {place}' if place else ''}")
         self.lines += [f"    {row}," for row in rows]
         self.lines.append("};")
         return name
 
-    def _header(self, i: int, header: ir.Header) -> str:
-        fields = [self._field(f"{i}_{j}", f) for j, f in enumerate(header.fields)]
-        shapes = self._array(f"fields_{i}", "FieldShape", fields)
-        pseudo = self._array(f"pseudo_{i}", "uint16_t", map(str, header.pseudo))
-        checksums = [str(j) for j, f in enumerate(header.fields) if f.checksum is not None]
-        sums = self._array(f"checksums_{i}", "uint16_t", checksums)
-        following = next((j for j, f in enumerate(header.fields) if f.next is not None), -1)
+    def _name(self, name: str) -> str:
+        """`name`, or one like it that nothing has yet."""
+        self.taken += unique([name], self.taken)
+        return self.taken[-1]
+
+    def _header(self, header: ir.Header) -> str:
+        fields = [self._field(f"{header.name}_{f.name}", f) for f in header.fields]
+        numbers = [self.fields[header.name, n] for n in range(len(fields))]
+        shapes = self._array(f"{header.name}_fields", "FieldShape", fields, self.program.place(header.span))
+        pseudo = self._array(f"{header.name}_pseudo", "uint16_t", (numbers[n] for n in header.pseudo))
+        checksums = [number for number, f in zip(numbers, header.fields, strict=True) if f.checksum is not None]
+        sums = self._array(f"{header.name}_checksums", "uint16_t", checksums)
+        following = next((number for number, f in zip(numbers, header.fields, strict=True) if f.next is not None), "-1")
         return (
             f'{{.name = "{header.name}", .fixed = {header.fixed}, .fields = {shapes}, .pseudo = {pseudo}, '
             f".checksums = {sums}, .next = {following}}}"
         )
 
-    def _field(self, place: str, f: ir.Field) -> str:
+    def _field(self, name: str, f: ir.Field) -> str:
         parts = [f'.name = "{f.name}", .offset = {f.offset}, .width = {f.width}']
         if f.default:
             parts.append(f".initial = {integer(int(f.default))}")
         if f.length is not None:
-            parts.append(f".length = {self._length(f'length_{place}', f.length)}")
+            parts.append(f".length = {self._length(self._name(f'length_of_{name}'), f.length)}")
         if f.checksum is not None:
-            parts.append(f".checksum = &{self._checksum(f'checksum_{place}', f.checksum)}")
+            parts.append(f".checksum = &{self._checksum(self._name(f'cover_of_{name}'), f.checksum)}")
         if f.next is not None:
-            parts.append(f".next = {self.enums[f.next]}")
+            parts.append(f".next = Enum::{self.enums[f.next]}")
         return "{" + ", ".join(parts) + "}"
 
     def _length(self, name: str, e: ir.Expr) -> str:
@@ -98,14 +117,14 @@ class _Code:
 
     def _instance(self, instance: ir.Instance) -> str:
         quote = "true" if instance.cut is not None else "false"
-        return f'{{.name = "{instance.name}", .header = {self.number[instance.header.name]}, .quote = {quote}}}'
+        return f'{{.name = "{instance.name}", .header = {self.headers[instance.header.name]}, .quote = {quote}}}'
 
     def _numbers(self, enum: t.Enum) -> list[str]:
         """The members that are named like a header of the program."""
         return [
-            f"{{.header = {self.number[name]}, .number = {integer(number)}}}"
+            f"{{.header = {self.headers[name]}, .number = {integer(number)}}}"
             for name, number in enum.members
-            if name in self.number
+            if name in self.headers
         ]
 
 

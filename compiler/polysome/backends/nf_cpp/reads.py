@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, integer
 from polysome.ir import program as ir
@@ -73,9 +74,10 @@ class Place:
     end: str
 
 
-def found_place(i: int, at: str, h: str = "h") -> Place:
+def found_place(parser: ir.Parser, i: int, at: str, h: str = "h") -> Place:
     """Instance i where the parser of the Parsed `h` found it; `at` points to it."""
-    return Place(h, at, f"{h}.offset[{i}]", f"{h}.header_end[{i}]")
+    name = instance_name(parser, i)
+    return Place(h, at, f"{h}.offset[{name}]", f"{h}.header_end[{name}]")
 
 
 def load(e: ir.Expr, parser: ir.Parser, place: Place) -> str:

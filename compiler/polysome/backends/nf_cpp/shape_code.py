@@ -7,8 +7,10 @@ makes one of each for every shape.
 
 from __future__ import annotations
 
+from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.expression_code import Shared
-from polysome.backends.nf_cpp.parse_code import ParseExpressions, match_test
+from polysome.backends.nf_cpp.lines import initialised
+from polysome.backends.nf_cpp.parse_code import ParseExpressions, key_names, match_test
 from polysome.backends.nf_cpp.reads import Place, instance_of, leaf_type, load
 from polysome.backends.nf_cpp.shapes import Shape
 from polysome.backends.nf_cpp.types_code import number
@@ -107,7 +109,7 @@ class _Straight:
         return [
             f"h.payload = {size};",
             f"h.valid = {mask_text(self.parser, shape.mask(last))};",
-            f"return {shape.number};",
+            f"return {shape.number};  // {shape.name}",
         ]
 
     def _header(self, i: int, pos: int, last: bool) -> list[str]:
@@ -134,10 +136,14 @@ class _Straight:
         return lines
 
     def _cases(self, node: ir.ParseNode) -> tuple[list[str], list[tuple[str, int]]]:
-        keys = [f"[[maybe_unused]] const auto k{n} = {self.e.code(key)};" for n, key in enumerate(node.keys)]
+        names = key_names(self.parser, node)
+        keys = [
+            f"[[maybe_unused]] const auto {name} = {self.e.code(key)};"
+            for name, key in zip(names, node.keys, strict=True)
+        ]
         cases: list[tuple[str, int]] = []
         for case in node.cases:
-            tests = [match_test(m) for m in case.matches]
+            tests = [match_test(m, names) for m in case.matches]
             cases.append(("" if "" in tests else " || ".join(tests), case.target))
         return (keys if cases else []), cases
 
@@ -176,7 +182,7 @@ def _struct(shared: Shared, shape: Shape) -> list[str]:
         *("    " + member for member in members),
         "",
         f"    explicit {shape.name}(const Headers& h)",
-        "        : " + ",\n          ".join(sets) + " {}",
+        *initialised(sets),
         *("    " + line for line in has_function(parser, shape.last if len(shape.last) > 1 else (), shape.always)),
         "};",
     ]
@@ -197,7 +203,10 @@ def has_function(parser: ir.Parser, last: tuple[int, ...], always: int) -> list[
     return [
         "bool has(size_t instance) const {",
         "    switch (instance) {",
-        *(f"        case {i}: return {test};" for i, test in zip(last, tests, strict=True)),
+        *(
+            f"        case {i}: return {test};  // {parser.instances[i].name}"
+            for i, test in zip(last, tests, strict=True)
+        ),
         f"        default: return {mask_text(parser, always)} >> instance & 1;",
         "    }",
         "}",
@@ -211,7 +220,7 @@ def _load(parser: ir.Parser, shape: Shape, e: ir.Expr, i: int | None) -> str:
     end = "h.payload" if i in shape.last else None
     value = load(e, parser, fixed_place(parser, i, shape.offset(i), "h", end))
     if i in shape.last and len(shape.last) > 1 and not _there(parser, shape, e):
-        return f"has({i}) ? {value} : {leaf_type(e)}{{}}"
+        return f"has({instance_name(parser, i)}) ? {value} : {leaf_type(e)}{{}}"
     return value
 
 

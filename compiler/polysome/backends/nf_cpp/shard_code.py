@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polysome.analysis.sharding import shard_key, sharding
+from polysome.backends.nf_cpp.constants_code import port_names
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.types_code import canonical, canonical_size
@@ -15,14 +16,14 @@ def shard_functions(shared: Shared) -> list[str]:
         return []
     cases: list[str] = []
     most = 1
-    for port, name in enumerate(program.ports):
+    for port, name in enumerate(port_names(program)):
         key = shard_key(program, port)
         if key is not None:
             shared.types.setdefault(key.type)
             most = max(most, canonical_size(key.type))
             e = Expressions(shared, lambda reason: "return 0;", arrival=True)
             cases += [
-                f"    case {port}: {{  // {name}",
+                f"    case {name}: {{",
                 f"        const auto key = {e.code(key)};",
                 *("        " + line for line in canonical(key.type, "key", "writer")),
                 "        break;",

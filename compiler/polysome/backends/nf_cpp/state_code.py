@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.lines import initialised
 from polysome.backends.nf_cpp.names import camel, identifier
 from polysome.backends.nf_cpp.sizes import native_of, of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
@@ -16,7 +17,7 @@ from polysome.ir.value_places import members, owned_places, row_places
 NEVER = (1 << 64) - 1
 
 
-def no_trap(reason: int) -> str:
+def no_trap(reason: str) -> str:
     raise Unsupported("an operation that may fail in a timeout or an index")
 
 
@@ -203,14 +204,14 @@ def state_struct(shared: Shared) -> tuple[list[str], list[int]]:
             case _:
                 raise Unsupported(f"state {decl.name}")
     lines = ["struct State {"]
-    lines += [INDENT + m for m in members]
-    start = ": " + ", ".join(inits) if inits else ""
+    declared = shared.program.state.values()
+    lines += [f"{INDENT}{m}  // {shared.program.place(d.span)}" for m, d in zip(members, declared, strict=True)]
     unused = "[[maybe_unused]] "
     lines += [
         "",
         f"    State({unused}Nf& nf, {unused}std::span<const uint64_t> sizes, "
         f"{unused}uint64_t seed, {unused}bool collide)",
-        f"        {start} {{}}",
+        *(initialised(inits) if inits else ["        {}"]),
         "};",
     ]
     return lines, defaults
@@ -242,7 +243,8 @@ def config_struct(shared: Shared) -> list[str]:
     lines = ["struct Config {"]
     for decl in shared.program.config.values():
         shared.types.setdefault(decl.type)
-        lines.append(f"    {table_type(decl.type)} {identifier(decl.name)}{{}};")
+        place = shared.program.place(decl.span)
+        lines.append(f"    {table_type(decl.type)} {identifier(decl.name)}{{}};  // {place}")
     return [*lines, "};"]
 
 

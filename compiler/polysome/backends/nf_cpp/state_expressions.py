@@ -117,16 +117,15 @@ class Expressions(PlainExpressions):
         decl = self.program.state[state]
         assert isinstance(decl, ir.MapDecl)
         place = self.program.place(node.span)
-        numbers = [
+        reasons = [
             self.reason(f"{state} full ({place})"),
             self.reason(f"on end of {state} nested too deep ({place})"),
-            self.reason(f"value not taken from {self._pool(decl)} ({place})") if self._pool(decl) else 0,
+            self.reason(f"value not taken from {self._pool(decl)} ({place})") if self._pool(decl) else self.reason(""),
             *(self.reason(f"index {i.name} of {state} taken ({place})") for i in decl.indexes),
         ]
         why = self.temp("why")
         call = f"{self.state(state)}.put({', '.join([at, 'key', 'hash', value] if at else ['key', 'hash', value])})"
-        listed = ", ".join(map(str, numbers))
-        return f"if (const uint16_t {why} = why_not({call}, {{{listed}}})) [[unlikely]] {self.trap_variable(why)}"
+        return f"if (const uint16_t {why} = why_not({call}, {{{', '.join(reasons)}}})) [[unlikely]] {self.trap(why)}"
 
     def _pool(self, decl: ir.MapDecl) -> str | None:
         found = owned_places(decl.value) if decl.value is not None else []

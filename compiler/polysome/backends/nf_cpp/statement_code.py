@@ -7,9 +7,12 @@ comment that names it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import shorten
 
 from polysome.backends.nf_cpp.ahead import AheadKey
+from polysome.backends.nf_cpp.constants_code import field_names, header_names
 from polysome.backends.nf_cpp.expression_code import Shared
+from polysome.backends.nf_cpp.lines import WIDTH
 from polysome.backends.nf_cpp.reads import field_name
 from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.state_expressions import Expressions
@@ -76,8 +79,9 @@ class Statements(Expressions):
         if place != self._line:
             self._line = place
             source = self.program.sources[s.span.file]
-            text = source.text[s.span.start : s.span.end].split("\n")[0].strip()
-            self.put_line(f"// {place}: {text[:90]}".rstrip(" \\"))
+            text = source.text[s.span.start : s.span.end].split("\n")[0]
+            room = WIDTH - len(INDENT) * (self.depth + 1) - len(f"// {place}: ")  # they stand in a class
+            self.put_line(f"// {place}: {shorten(text, max(room, 40), placeholder=' …')}".rstrip(" \\"))
 
     def block(self, head: str, body: ir.Body) -> None:
         self.put_line(head)
@@ -312,37 +316,39 @@ class Statements(Expressions):
     # ------------------------------------------------------------ packets that change
 
     def _packet_statement(self, s: ir.Statement) -> None:
-        headers = list(self.program.headers)
         match s:
             case ir.Push(header=h, fields=fields, before=before):
-                where = -1 if before is None else before
-                given = self._given(fields)
+                where = "-1" if before is None else self.instance(before)
+                header, given = header_names(self.program)[h], self._given(h, fields)
                 self.put_line(
-                    f"e.operations.push_back({{.kind = Operation::Kind::push, .header = {headers.index(h)}, "
+                    f"e.operations.push_back({{.kind = Operation::Kind::push, .header = {header}, "
                     f".before = {where}, .given = {given}}});"
                 )
             case ir.Pop(first=first, last=last):
                 self.put_line(
-                    f"e.operations.push_back({{.kind = Operation::Kind::pop, .first = {first}, .last = {last}}});"
+                    f"e.operations.push_back({{.kind = Operation::Kind::pop, "
+                    f".first = {self.instance(first)}, .last = {self.instance(last)}}});"
                 )
             case ir.Truncate(size=size):
                 self.put_line(
                     f"e.operations.push_back({{.kind = Operation::Kind::truncate, .size = {self.code(size)}}});"
                 )
             case ir.Emit():
-                self._emit(s, headers)
+                self._emit(s)
             case _:
                 raise Unsupported(f"{type(s).__name__} at {self.program.place(s.span)}")
 
-    def _given(self, fields: Iterable[tuple[int, ir.Expr]]) -> str:
-        return "{" + ", ".join(f"{{{n}, {self.code(v)}}}" for n, v in fields) + "}"
+    def _given(self, header: str, fields: Iterable[tuple[int, ir.Expr]]) -> str:
+        names = field_names(self.program)
+        return "{" + ", ".join(f"{{{names[header, n]}, {self.code(v)}}}" for n, v in fields) + "}"
 
-    def _emit(self, s: ir.Emit, headers: list[str]) -> None:
+    def _emit(self, s: ir.Emit) -> None:
         self.put_line("{")
         self.depth += 1
         self.put_line("Operations made;")
         for h, fields in s.headers:
-            self.put_line(f"made.push_back({{.header = {headers.index(h)}, .given = {self._given(fields)}}});")
+            header, given = header_names(self.program)[h], self._given(h, fields)
+            self.put_line(f"made.push_back({{.header = {header}, .given = {given}}});")
         payload = "std::span<const uint8_t>{}"
         if s.payload is not None:
             width = t.width(s.payload.type)

@@ -1,0 +1,99 @@
+"""Generated C++ as people read it: names, lines that fit a screen, and the spec's lines beside what comes from them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from tests.native.odd_headers import odd_spec
+from tests.testing.builtin.networks import EXAMPLES, example
+from tests.testing.traffic.kit import written
+
+from polysome.analysis.layout import Carry
+from polysome.backends.folder import contents
+from polysome.backends.nf_cpp.constants_code import Reasons, field_names, header_names
+from polysome.backends.nf_cpp.generate import generate
+from polysome.backends.nf_cpp.lines import WIDTH, fitted
+
+WORDS = (
+    'a reason with \\"quotes\\" in it, and with so many words that no line of a screen has room '
+    "for all of them, nor for two thirds"
+)
+LONG = f"""
+use net.l4;
+nf long {{
+  port from_the_inside_of_the_network_that_is_ours, from_its_outside_where_everybody_else_is;
+  on packet {{ drop "{WORDS}"; }}
+}}
+"""
+
+
+def long_lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if len(line) > WIDTH]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_line_of_an_example_fits(name: str) -> None:
+    program = example(name).program
+    files = contents(program, b"").items()
+    texts = {path: data.decode() for path, data in files if path.endswith((".hpp", ".cpp", ".cc", ".hh"))}
+    texts |= {f"with {carry}": generate(program, carry=carry) for carry in get_args(Carry)}
+    assert {path: lines for path, text in texts.items() if (lines := long_lines(text))} == {}
+
+
+def test_lines_of_long_names_and_texts_fit(tmp_path: Path) -> None:
+    text = generate(written(tmp_path, LONG).program)
+    assert long_lines(text) == []
+    (reason,) = re.findall(r"^ +(\"a reason.*(?:\n +\".*)*),$", text, re.MULTILINE)
+    assert re.sub(r'"\n +"', "", reason) == f'"{WORDS}"' and "\n" in reason
+
+
+def test_a_long_line_is_broken_where_it_holds_least_together() -> None:
+    words = ", ".join(f"first_{n} + second_{n}" for n in range(8))
+    call = f"    const auto found = function({words});"
+    lines = fitted(call).split("\n")
+    assert all(line.endswith((",", "=", ");")) for line in lines) and " ".join(map(str.strip, lines)) == call.strip()
+    condition = " || ".join(f"(one_{n} && another_{n})" for n in range(8))
+    lines = fitted(f"    if ({condition}) return none;").split("\n")
+    assert lines[-1] == "        return none;" and all(line.endswith("||") for line in lines[:-2])
+    body = " ".join(f"reader.get(value.member_{n});" for n in range(6))
+    lines = fitted(f"inline void read(Reader& reader, Value& value) {{ {body} }}").split("\n")
+    assert lines[1:-1] == [f"    reader.get(value.member_{n});" for n in range(6)] and lines[-1] == "}"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_drops_and_ports_have_names(name: str) -> None:
+    text = generate(example(name).program)
+    (listed,) = re.findall(r"namespace Drop \{\nenum : uint16_t \{([^}]*)\}", text)
+    names = [word.strip() for word in listed.split(",")]
+    (reasons,) = re.findall(r"reasons = \{\n(.*?)\n    \};", text, re.DOTALL)
+    assert len(set(names)) == len(names) == len(reasons.split("\n"))
+    used = set(re.findall(r"\bDrop::(\w+)", text))
+    assert used <= set(names) and "no_handler" in used
+    assert not re.search(r"\b(drop|send)\((uint16_t\{)?\d|trapped = \d", text)
+
+
+def test_reasons_alike_have_different_names() -> None:
+    reasons = Reasons()
+    texts = ["no port", "No port", "no  port!", "ö", "?", "x" * 200, "x" * 201, "if", "none"]
+    found = [reasons.name(text) for text in texts]
+    assert len(set(found)) == len(found) and found[0] == "Drop::no_port"
+    assert found == [reasons.name(text) for text in texts] and all(name.isascii() for name in found)
+
+
+def test_headers_and_fields_alike_have_different_names(tmp_path: Path) -> None:
+    program = written(tmp_path, odd_spec(1)).program
+    for names in (header_names(program), field_names(program)):
+        assert len(set(names.values())) == len(names)
+
+
+def test_statements_have_their_line_beside_them() -> None:
+    program = example("nat").program
+    text = generate(program)
+    source = Path(program.file).read_text(encoding="utf-8").split("\n")
+    said = re.findall(r"^ +// nat\.nf:(\d+): (.*)$", text, re.MULTILINE)
+    assert len({line for line, _ in said}) > 20
+    for line, words in said:
+        assert words.removesuffix(" …") in " ".join(source[int(line) - 1].split())
