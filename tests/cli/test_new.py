@@ -109,7 +109,16 @@ def test_the_site_file_names_the_spec_s_own_ports_params_and_config(kind: str) -
     text = (where / "site.toml").read_text(encoding="utf-8")
     site = tomllib.loads(text)
     program = check(where / "my_nf.nf", Report())
-    assert list(site) == ["switch", "ports", "nf_servers", "rdma_servers", "controller", "params", "config"]
+    assert list(site) == [
+        "architecture",
+        "switch",
+        "ports",
+        "nf_servers",
+        "rdma_servers",
+        "controller",
+        "params",
+        "config",
+    ]
     assert list(site["ports"]) == list(program.ports) and len(set(site["ports"].values())) == len(program.ports)
     assert site["config"] == ({"file": "config.toml"} if program.config else {})
     offered = re.findall(r'^# (\w+) = "(.*)"$', text.partition("[params]")[2], re.M)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from polysome.analysis.framed import edits_frame, framed_classes
+from polysome.analysis.framed import edits_frame
 from polysome.analysis.layout import Carry
 from polysome.ir import program as ir
-from polysome.plan import frames
+from polysome.plan.architectures import named
 from polysome.plan.model import Options, Plan
 from polysome.plan.site import Site
 from polysome.plan.sizes import NOTHING, Addresses, Sizes
 from polysome.plan.split import fitting_site, plan
 from polysome.plan.way import Way
-from polysome.plan.ways import ways
 
 # Addresses of a site that names none: locally administered (02, then "poly"; the switch refuses packets with its own
 # address, so not one that traffic made by hand would have), and of a net for tests between networks (RFC 2544).
@@ -69,15 +68,8 @@ def default_design(
 def design(program: ir.Program, site: Site, queue_pairs: int | None = None, carry: Carry = "fields") -> Design:
     """`queue_pairs`: of each server; None: what the load takes. SpecError if the plan does not fit the site."""
     made = plan(program, site, Options(carry, queue_pairs))
-    found = _ways(program, site, carry) if made.store is not None else ()
+    found = () if made.store is None else named(site.architecture).ways(program, site, carry)
     sizes = NOTHING if made.store is None else made.store.sizes(site, edits_frame(program, carry))
     addresses = Addresses(SWITCH_MAC, SWITCH_IP, site.recirculation_port)
     # Where nothing is split, there is no fields frame that could carry more or less.
     return Design(program, site, made, carry if found else "fields", found, sizes, addresses)
-
-
-def _ways(program: ir.Program, site: Site, carry: Carry) -> tuple[Way, ...]:
-    """Those whose fields the chip's egress sees, and that the NF knows as fields frames."""
-    most = site.switch.egress_depth_most_bytes - frames.BRIDGE
-    found = [way for way in ways(program, framed_classes(program, carry)) if way.depth(program.parser) <= most]
-    return tuple(replace(way, number=n) for n, way in enumerate(found, 1))

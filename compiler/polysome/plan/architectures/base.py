@@ -11,6 +11,7 @@ from polysome.ir import program as ir
 from polysome.plan.limits import Limits
 from polysome.plan.model import Frames, Mix, Options, Store, Traffic, Window
 from polysome.plan.site import Site
+from polysome.plan.way import Way
 
 
 class Architecture(ABC):
@@ -26,6 +27,10 @@ class Architecture(ABC):
     @abstractmethod
     def frames(self, program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:
         """The ways that the switch splits, in their order, then what goes whole and why; `mean`: bytes of a packet."""
+
+    def ways(self, program: ir.Program, site: Site, carry: Carry) -> tuple[Way, ...]:
+        """Those that the switch splits, numbered from 1, as `frames` lists them."""
+        return ()
 
     def window(self, site: Site, split: Sequence[Frames]) -> Window | None:
         """Which packets on ways are split, by their length; None: none is."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from polysome.analysis.framed import framed_classes
 from polysome.analysis.layout import Carry
 from polysome.ir import program as ir
+from polysome.plan import frames
 from polysome.plan.architectures.base import Architecture
 from polysome.plan.architectures.ribosome import parking
 from polysome.plan.architectures.ribosome.memory import memory_links, servers_for
@@ -14,6 +17,8 @@ from polysome.plan.kinds import kinds
 from polysome.plan.limits import Limits
 from polysome.plan.model import Frames, Mix, Options, Traffic, Window
 from polysome.plan.site import Site
+from polysome.plan.way import Way
+from polysome.plan.ways import ways
 
 
 class Ribosome(Architecture):
@@ -25,6 +30,12 @@ class Ribosome(Architecture):
 
     def frames(self, program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:
         return kinds(program, site, carry, mean)
+
+    def ways(self, program: ir.Program, site: Site, carry: Carry) -> tuple[Way, ...]:
+        """Those whose fields the chip's egress sees, and that the NF knows as fields frames."""
+        most = site.switch.egress_depth_most_bytes - frames.BRIDGE
+        found = [way for way in ways(program, framed_classes(program, carry)) if way.depth(program.parser) <= most]
+        return tuple(replace(way, number=n) for n, way in enumerate(found, 1))
 
     def window(self, site: Site, split: Sequence[Frames]) -> Window | None:
         return parking.window(site, split) if split else None
