@@ -64,7 +64,7 @@ BROUGHT = {
     **{"model": "symbolic", "rows": "config", "cpp": "backends"},
 }
 # So with what an architecture's folder brings; the rest of it is the plan's.
-ARCHITECTURE_BROUGHT = {"p4": "backends", "controller": "backends", "bundle": "backends", "probes": "backends"}
+ARCHITECTURE_BROUGHT = dict.fromkeys(("p4", "controller", "bundle", "simulated", "probes"), "backends")
 
 
 def listed(*options: str) -> list[Path]:

@@ -16,7 +16,8 @@ from polysome.backends.controller.config import Places, controller_config
 from polysome.backends.nf_cpp.build import compiler
 from polysome.backends.nf_cpp.library import Failed
 from polysome.backends.system import abi, structs
-from polysome.backends.system.configure import DEEP, Run, configure
+from polysome.backends.system.cables import DEEP
+from polysome.backends.system.configure import Run, configure
 from polysome.backends.system.faults import parse
 from polysome.backends.system.library import p4_text
 from polysome.plan import targets

@@ -12,7 +12,8 @@ from polysome.backends.nf_cpp.config_blob import encode
 from polysome.backends.nf_cpp.library import Failed, arrivals
 from polysome.backends.system import structs
 from polysome.backends.system.abi import NEVER, Kind, Running, Stop, load
-from polysome.backends.system.configure import CABLE, configure
+from polysome.backends.system.cables import CABLE
+from polysome.backends.system.configure import configure
 from polysome.backends.system.library import build
 from polysome.engines import ENGINES
 from polysome_controller.program import PRIMARIES

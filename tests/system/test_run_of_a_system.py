@@ -25,7 +25,8 @@ from tests.testing.builtin.networks import captured, scheduled, udp
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.backends.system import structs
 from polysome.backends.system.abi import AT_SERVER, Kind
-from polysome.backends.system.configure import CABLE, NF_FRAME_TIME, Run
+from polysome.backends.system.cables import CABLE
+from polysome.backends.system.configure import NF_FRAME_TIME, Run
 from polysome.engines import ENGINES
 from polysome.engines.shrunk import shrunk
 from polysome.plan import frames as sizes_of

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polysome.backends.system import structs
+from polysome.backends.system.cables import DEEP, cable
 from polysome.backends.system.faults import Fault
-from polysome.plan.architectures.ribosome.store import queue_pairs
+from polysome.backends.system.machines import machines_of
 from polysome.plan.design import Design
 
-DEEP = 1 << 30  # bytes of a queue that no trace fills
-
-# What no target knows and the software site takes: cables of some 20 m in a rack, a meter for each 5 ns.
-CABLE = 100  # ns
+# What no target knows and the software site takes.
 NF_FRAME_TIME = 50  # ns of a core for a frame
 NF_QUEUE = 4096  # frames
 NF_BURST = 32
@@ -40,8 +38,8 @@ class Run:
 def configure(design: Design, run: Run) -> structs.System:
     """The switch is set by its controller: of it, nothing is here but where its cables are."""
     site = design.site
-    traffic = [_cable(ports[0], site.traffic_rate) for ports in site.traffic]
-    servers = [_server(design, number) for number in range(len(site.rdma_servers))]
+    traffic = [cable(ports[0], site.traffic_rate) for ports in site.traffic]
+    servers = machines_of(design.plan.architecture).servers(design)
     return structs.System(
         seed=run.seed,
         start=run.start,
@@ -51,7 +49,7 @@ def configure(design: Design, run: Run) -> structs.System:
         traffic_count=len(traffic),
         servers=structs.array(structs.Server, servers),
         server_count=len(servers),
-        nf_cable=_cable(site.nf_servers[0].port, site.rate_to(site.nf_servers[0])),
+        nf_cable=cable(site.nf_servers[0].port, site.rate_to(site.nf_servers[0])),
         nf_queue=DEEP if run.deep else NF_QUEUE,
         nf_burst=NF_BURST,
         nf_frame_time=NF_FRAME_TIME,
@@ -62,31 +60,6 @@ def configure(design: Design, run: Run) -> structs.System:
         collide=run.collide,
         sizes=(ctypes.c_uint64 * len(run.sizes))(*run.sizes),
         size_count=len(run.sizes),
-    )
-
-
-def rkey(server: int) -> int:
-    """Of the region that a server lends."""
-    return 0x1000 + server
-
-
-def _cable(port: int, rate: int) -> structs.Cable:
-    """What comes in waits at its sender, however much there is."""
-    link = structs.Link(rate=rate, delay=CABLE, queue=DEEP)
-    return structs.Cable(out=link, in_=link, port=port)
-
-
-def _server(design: Design, number: int) -> structs.Server:
-    server = design.site.rdma_servers[number]
-    return structs.Server(
-        cable=_cable(server.port, design.site.rate_to(server)),
-        mac=structs.mac(design.server_mac(number)),
-        queue_pairs=queue_pairs(design.plan).count(number),
-        ip=design.server_ip(number),
-        rkey=rkey(number),
-        region=design.sizes.cells * design.sizes.cell,
-        read_time=server.nic.read_ns,
-        read_rate=server.nic.queue_pair_bps // 8,
     )
 
 

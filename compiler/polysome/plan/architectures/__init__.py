@@ -6,6 +6,7 @@ Beside that, it may bring modules for other rooms, each with one constant that i
 |-----------------|----------------------------------------------------------------------------------------|
 | `p4.py`         | what it puts into the switch's program (`backends.tofino.pieces`)                      |
 | `controller.py` | what the controller is told of it (`backends.controller.config`)                       |
+| `simulated.py`  | its machines in a simulated system (`backends.system.machines`)                        |
 | `bundle.py`     | its machines in a bundle, with their files (`backends.bundle.parts`)                   |
 """
 

@@ -13,9 +13,12 @@ from google.protobuf import json_format
 from polysome.backends.controller.config import Places, controller_config
 from polysome.backends.nf_cpp.library import Arrival, Failed
 from polysome.backends.system.abi import NEVER, Running, Stop
-from polysome.backends.system.configure import DEEP, Run
+from polysome.backends.system.cables import DEEP
+from polysome.backends.system.configure import Run
+from polysome.backends.system.machines import machines_of
+from polysome.backends.system.peers import Away
 from polysome.engines.system.control.loop import VirtualLoop
-from polysome.engines.system.control.parts import Agent, Away, Nf
+from polysome.engines.system.control.parts import Nf
 from polysome.engines.system.control.switch import NS, SimulatedSwitch
 from polysome.plan.design import Design
 from polysome_controller import control_pb2 as pb
@@ -192,9 +195,7 @@ class SimulatedController:
 
 def _peers(design: Design, running: Running, config: pb.ControllerConfig) -> dict[tuple[str, str], Peer]:
     found: dict[tuple[str, str], Peer] = {("Nf", design.site.nf_servers[0].name): Nf(design, config.nf_hash)}
-    for number, server in enumerate(config.rdma_servers):
-        found["Agent", server.name] = Agent(design, number, running.agents, server.mtu)
-    return found
+    return found | machines_of(design.plan.architecture).peers(design, running.agents, config)
 
 
 @lru_cache(maxsize=64)
