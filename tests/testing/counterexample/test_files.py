@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def test_reading_is_the_inverse_of_writing(tmp_path: Path, small: bool) -> None:
         assert [d.capacity for d in found.spec.program.state.values() if hasattr(d, "capacity")] == [3 if small else 4]
     again = loads(dumps(example(small)), limiter())
     assert again.trace == example().trace and again.small == small
+
+
+def test_the_architecture_is_kept_where_one_was_chosen() -> None:
+    assert loads(dumps(example()), limiter()).architecture is None and b"architecture" not in dumps(example())
+    chosen = replace(example(), engine="system", architecture="whole")
+    assert loads(dumps(chosen), limiter()).architecture == "whole"
+    with pytest.raises(ReplayError, match="there is no architecture `hole`"):
+        loads(dumps(chosen).replace(b'"whole"', b'"hole"'), limiter())
 
 
 def test_a_folder_can_move_with_its_spec(tmp_path: Path) -> None:
