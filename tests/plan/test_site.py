@@ -18,6 +18,7 @@ from polysome.config.toml_text import read_toml
 from polysome.plan import targets
 from polysome.plan.architectures.ribosome.store import parking_of
 from polysome.plan.site import BackOff, Controller, Site
+from polysome.plan.site_complete import complete
 from polysome.plan.site_file import SiteFile, open_site, site_of
 from polysome.plan.split import plan
 from polysome.syntax.diagnostics import Diagnostic, Report
@@ -388,6 +389,18 @@ def test_rdma_servers_that_an_architecture_has_no_use_for_take_no_part(tmp_path:
     with suppress(Rejected):
         site_of(open_site(str(tmp_path / "twice.toml"), report), ("lan", "wan"), report)
     assert [d.code for d in report.diagnostics] == ["E1302"]
+
+
+def test_a_bundle_of_whole_packets_asks_for_nothing_that_memory_servers_need(tmp_path: Path) -> None:
+    """No ICRC, no interface of the controller's; with RDMA servers, a Tofino's site has to say both."""
+    own = 'address = "192.0.2.1"\n'
+    text = SLOW.replace('model = "tofino"\n', f'model = "tofino"\n{own}', 1)
+    text = text.replace("switch_port = 8\n", 'switch_port = 8\naddress = "192.0.2.11"\nnic = "enp1s0"\n', 1)
+    complete(read(tmp_path, 'architecture = "whole"\n' + text), report := Report())
+    assert report.diagnostics == []
+    with pytest.raises(Rejected):
+        complete(read(tmp_path, text), report)
+    assert any("`cpu_interface`, `icrc`, `nic_icrc`" in d.message for d in report.diagnostics)
 
 
 def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:

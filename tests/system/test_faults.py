@@ -11,7 +11,7 @@ from tests.system.outcome import Frame, Outcome, balanced, ran, right, traffic
 
 from polysome.backends.system import structs
 from polysome.backends.system.abi import Kind
-from polysome.backends.system.configure import CABLE
+from polysome.backends.system.cables import CABLE
 from polysome.engines import ENGINES
 from polysome.plan.architectures.ribosome.store import queue_pairs
 

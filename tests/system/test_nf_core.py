@@ -18,7 +18,7 @@ from tests.system.at_work import (
 
 from polysome.backends.system import structs
 from polysome.backends.system.abi import Kind
-from polysome.backends.system.configure import CABLE
+from polysome.backends.system.cables import CABLE
 from polysome.engines import ENGINES
 
 pytestmark = [

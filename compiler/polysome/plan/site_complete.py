@@ -27,11 +27,11 @@ def complete(site: Site, report: Report) -> None:
         report.sources.setdefault(site.source.name, site.source)
     before = report.count
     _table("`[switch]`", [] if site.address else ["address"], "", site.span, report)
-    if not site.soft:
+    if not site.soft and site.rdma_servers:
         settings = {"cpu_interface": site.cpu_interface, "icrc": site.icrc, "nic_icrc": site.nic_icrc}
         lacks = [name for name, value in settings.items() if value is None]
         _table("`[switch]`", lacks, "", site.span, report, why=_SETTINGS)
-    for server in (*site.nf_servers, *site.rdma_servers):
+    for server in site.machines:
         nic = '"mlx5_0"' if isinstance(server, RdmaServer) else '"0000:3b:00.0"'
         _table(f"server `{server.name}`", _lacks(server), nic, server.span, report)
     if report.count > before:

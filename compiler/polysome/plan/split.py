@@ -28,7 +28,7 @@ MBPS = 10**6
 
 
 def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
-    """The plan; SpecError with one error, of E1401 to E1407, if it does not fit."""
+    """The plan; SpecError with one error, of E1401 to E1408, if it does not fit."""
     limits = Limits(program, site, Report())
     load = traffic(program, site)
     chosen = named(site.architecture)
