@@ -43,7 +43,7 @@ from polysome.backends.nf_cpp.library import Arrival  # noqa: E402
 from polysome.backends.nf_cpp.sizes import sizes  # noqa: E402
 from polysome.backends.system import library  # noqa: E402
 from polysome.backends.system.abi import Kind, Library, Running  # noqa: E402
-from polysome.backends.system.cables import CABLE
+from polysome.backends.system.cables import CABLE  # noqa: E402
 from polysome.backends.system.configure import Run, configure  # noqa: E402
 from polysome.backends.tofino.program import INGRESS_EVENTS  # noqa: E402
 from polysome.engines.system.control.controller import SimulatedController  # noqa: E402

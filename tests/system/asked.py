@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.system.at_work import START, AtWork
 
-from polysome.engines.system.control.parts import Agent
 from polysome.engines.system.control.switch import SimulatedSwitch
+from polysome.plan.architectures.ribosome.simulated import Agent
 from polysome_controller.driver import Put, Remove, SetRegister, Update
 from polysome_controller.pairs import PairWatch
 from polysome_controller.program import PRIMARIES

@@ -12,7 +12,7 @@ from tests.system.outcome import traffic
 from polysome.backends.system.abi import Kind
 from polysome.engines import ENGINES
 from polysome.engines.system.control.controller import POLL
-from polysome.engines.system.control.parts import Agent
+from polysome.plan.architectures.ribosome.simulated import Agent
 from polysome.plan.architectures.ribosome.store import parking_of
 from polysome_controller import control_pb2 as pb
 from polysome_controller.errors import Refused, Unreachable

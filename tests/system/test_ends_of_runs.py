@@ -15,9 +15,10 @@ from polysome.backends.nf_cpp.library import Failed
 from polysome.backends.system.abi import Happened
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions
-from polysome.engines.system.control.parts import Agent, Nf
+from polysome.engines.system.control.parts import Nf
 from polysome.engines.system.control.switch import SimulatedSwitch
 from polysome.engines.trace import Arrival, Trace
+from polysome.plan.architectures.ribosome.simulated import Agent
 from polysome.plan.architectures.ribosome.store import parking_of
 from polysome_controller.errors import Refused
 
