@@ -169,6 +169,6 @@ def test_a_system_whose_queues_drain_slowly_comes_up_too() -> None:
     parking = parking_of(made.plan)
     assert parking is not None
     slow = replace(parking, queueing=replace(parking.queueing, value=3 * SECOND))
-    design = replace(made, plan=replace(made.plan, parking=slow))
+    design = replace(made, plan=replace(made.plan, store=slow))
     with at_work(spec, design) as system:
         assert system.controller.seconds >= 3 and not any(server.waiting for server in system.controller.servers)
