@@ -67,10 +67,7 @@ def test_mixes_hit_every_link_inside(mix: str) -> None:
     ],
 )
 def test_what_says_nothing_is_one_error(text: str, message: str, mend: str) -> None:
-    with pytest.raises(FaultError) as caught:
-        parse(text, 2, PORTS)
-    assert message in caught.value.message
-    assert mend in caught.value.mend
+    refused(text, 2, message, mend)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +78,11 @@ def test_what_says_nothing_is_one_error(text: str, message: str, mend: str) -> N
     ],
 )
 def test_without_servers_nothing_happens_at_one(text: str, message: str, mend: str) -> None:
-    with pytest.raises(FaultError) as caught:
-        parse(text, 0, PORTS)
-    assert message in caught.value.message and mend in caught.value.mend
+    refused(text, 0, message, mend)
     assert {(fault.where, fault.index) for fault in parse("mix", 0, PORTS)} == {(Where.nf, 0)}
+
+
+def refused(text: str, servers: int, message: str, mend: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        parse(text, servers, PORTS)
+    assert message in caught.value.message and mend in caught.value.mend

@@ -175,7 +175,17 @@ def test_the_text_says_what_json_says(soft: Path, tmp_path: Path) -> None:
     assert "             config backends: 1 changed" in lines
 
 
-@pytest.mark.parametrize("how", ["changed", "missing", "none", "other", "nf"])
+def test_another_architecture_is_another_program_and_other_machines(soft: Path, tmp_path: Path) -> None:
+    inputs = soft / "source"
+    whole = compiled(inputs / "load_balancer.nf", inputs / "site.toml", tmp_path / "whole", "--architecture=whole")
+    said = polysome("diff", soft, whole).stdout
+    assert "  architecture: ribosome -> whole\n" in said and "all packets go whole now\n" in said
+    assert "  memory1  gone: nothing of this NF runs there any more\n" in said
+    back = polysome("diff", whole, soft).stdout
+    assert "  memory2  new machine: it is installed and started\n" in back and "packets are split now\n" in back
+
+
+@pytest.mark.parametrize("how", ["changed", "missing", "none", "other", "newer", "nf"])
 def test_what_is_refused(how: str, soft: Path, tmp_path: Path) -> None:
     new, said = tmp_path / "new", ""
     if how in ("changed", "missing"):
@@ -189,6 +199,10 @@ def test_what_is_refused(how: str, soft: Path, tmp_path: Path) -> None:
     elif how == "other":
         assert polysome("compile", soft / "source" / "load_balancer.nf", "-o", new).exit_code == 0
         said = "its manifest.json is of something else"
+    elif how == "newer":
+        shutil.copytree(soft, new)
+        changed(new / "manifest.json", '"architecture": "ribosome"', '"architecture": "parked"')
+        said = "is a bundle of another Polysome: its architecture is none of this one"
     else:
         inputs = copied(tmp_path / "inputs")
         changed(inputs / "load_balancer.nf", "nf load_balancer {", "nf balancer {")

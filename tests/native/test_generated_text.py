@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 from tests.native.odd_headers import odd_spec
+from tests.semantics.rules.packets import ethernet, ipv4, udp
 from tests.testing.builtin.networks import EXAMPLES, example
 from tests.testing.traffic.kit import written
 
@@ -16,6 +17,10 @@ from polysome.backends.folder import contents
 from polysome.backends.nf_cpp.constants_code import Reasons, field_names, header_names
 from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.lines import WIDTH, fitted
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.trace import Arrival, Trace
+from polysome.testing.builtin.compare import same
 
 WORDS = (
     'a reason with \\"quotes\\" in it, and with so many words that no line of a screen has room '
@@ -97,3 +102,42 @@ def test_statements_have_their_line_beside_them() -> None:
     assert len({line for line, _ in said}) > 20
     for line, words in said:
         assert words.removesuffix(" …") in " ".join(source[int(line) - 1].split())
+
+
+MACROS = """
+use net.l4;
+struct NULL { EOF: u32, stdin: u16 }
+header h_addr { stdout: u8; INT_MAX: u8; }
+parser macros {
+  state start { extract ethernet; select ethernet.ether_type { 0x0800 => ip; 0x88b5 => own; } }
+  state ip { extract ipv4; }
+  state own { extract h_addr; }
+}
+nf macros {
+  port EOF, NULL, errno, linux, unix;
+  param INT_MAX: u32 = 5;
+  config RTE_MAX_LCORE: map<u32, NULL>;
+  state { BUFSIZ: map<ipv4, u32> { capacity 100; idle 5s; when full drop; } }
+  fn stderr(ip6_hops: u32) -> u32 { ip6_hops + INT_MAX }
+  on packet from EOF {
+    require ipv4 else drop "errno";
+    let ip6_nxt = BUFSIZ[ipv4.src] else 0;
+    require ip6_nxt < 100 else drop "ip6 plen";
+    BUFSIZ[ipv4.src] = stderr(ip6_nxt);
+    send NULL;
+  }
+  on packet from NULL, errno, linux, unix { require h_addr else drop "UINT MAX"; send EOF; }
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(ENGINES["native"].missing() is not None, reason=str(ENGINES["native"].missing()))
+def test_what_is_called_as_macros_are_builds_and_runs(tmp_path: Path) -> None:
+    """C's headers are included before and after: each of these would be replaced."""
+    spec = written(tmp_path, MACROS)
+    packets = [ethernet(ipv4(udp(bytes(n)), src=n % 3)) for n in range(90)]
+    trace = Trace({"RTE_MAX_LCORE": {}}, tuple(Arrival(0, 10**9 + n, data) for n, data in enumerate(packets)))
+    meant, native = (ENGINES[name].run(spec.program, trace, RunOptions()) for name in ("interp", "native"))
+    assert native.crash is None and meant.drops
+    same(meant, native, "as C++")

@@ -10,12 +10,14 @@ from tests.plan.helpers import ROOT, example, made
 from polysome.ir.program import Traffic
 from polysome.plan import frames
 from polysome.plan.architectures.ribosome import requests
+from polysome.plan.architectures.ribosome.limits import sessions
 from polysome.plan.architectures.ribosome.store import parking_of
+from polysome.plan.limits import Limits
 from polysome.plan.model import Options, Plan
 from polysome.plan.numbers import Number, binary, power_of_two, rate
 from polysome.plan.site import Site, default_site
 from polysome.plan.split import fitting_site, plan
-from polysome.syntax.diagnostics import SpecError
+from polysome.syntax.diagnostics import Report, SpecError
 
 LB = ("clients", "servers")
 THREE = default_site(LB, "tofino", rdma_servers=3)
@@ -346,6 +348,8 @@ def test_each_way_has_a_mirror_session_for_each_nf_server_and_the_controller() -
     ways = len(made("nat", fitting_site(program, "tofino2")).split)
     most = 255 // ways - 1
     fits, one_more = (default_site(program.ports, "tofino2", 1, servers) for servers in (most, most + 1))
+    limits = Limits(program, default_site(program.ports, "tofino2", 1, 50), Report())
+    sessions(limits, 5)  # takes all of them
     slow = {"traffic_rate": 10**9, "port_rate": 10**10}
     assert (most + 1) * ways <= 255 < (most + 2) * ways
     assert plan(program, replace(fits, **slow)).split

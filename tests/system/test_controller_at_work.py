@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,8 +15,9 @@ from polysome.engines import ENGINES
 from polysome.engines.system.control.controller import POLL
 from polysome.plan.architectures.ribosome.simulated import Agent
 from polysome.plan.architectures.ribosome.store import parking_of
+from polysome.plan.site import BackOff
 from polysome_controller import control_pb2 as pb
-from polysome_controller.errors import Refused, Unreachable
+from polysome_controller.errors import ConfigurationError, Refused, Unreachable
 from polysome_controller.program import PRIMARIES
 
 pytestmark = [
@@ -178,3 +180,11 @@ def test_sweeps_go_on_after_a_gap() -> None:
             system.arrive([at(time, whole())])
             sweeps.append(system.counters["sweeps"])
         assert sweeps[0] == 0 and 4 < sweeps[1] < 30 and sweeps[2] > sweeps[1] + 4
+
+
+def test_it_takes_only_what_the_shipped_controller_takes() -> None:
+    spec, design = designed(NAME)
+    wrong = replace(design.site.controller, back_off=BackOff(high=0.1, low=0.9))
+    refused = at_work(spec, replace(design, site=replace(design.site, controller=wrong)))
+    with pytest.raises(ConfigurationError, match="0 < low < high"), refused:
+        pass

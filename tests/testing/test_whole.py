@@ -63,14 +63,24 @@ def test_faults_lose_packets_and_corrupt_none(name: str, kind: str) -> None:
     assert judgement.failure is None and judgement.skipped is None and judgement.cases > 0
 
 
-def test_there_is_no_memory_server() -> None:
+def test_there_is_no_memory_server_and_no_other_architecture() -> None:
     spec = example("load_balancer")
+    with pytest.raises(BadOption, match="there is no architecture `hole`"):
+        RIBOSOME.run(spec.program, captured(spec), RunOptions(architecture="hole"))
     for options in (RunOptions(servers=2), RunOptions(queue_pairs=4), RunOptions(faults=frozenset({"server0:loss=1"}))):
         with pytest.raises(BadOption):
             WHOLE.run(spec.program, captured(spec), options)
     design = default_design(spec.program, architecture="whole")
     assert design.plan.store is None and design.ways == () and design.site.rdma_servers == ()
     assert design.plan.architecture == "whole" and not design.plan.split
+
+
+def test_properties_that_run_again_do_so_in_the_same_architecture() -> None:
+    spec = example("load_balancer")
+    execution = execute(spec, captured(spec), WHOLE)
+    assert left(execution.rerun(RunOptions(seed=1))) == left(execution.record)
+    with pytest.raises(BadOption, match="`whole` has no RDMA servers"):
+        execution.rerun(RunOptions(servers=2))
 
 
 def test_an_engine_without_machines_has_no_architecture() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.up.figures import record
 from tests.up.load.capture import Capture
-from tests.up.load.examples import VIP, Balanced, balancer
-from tests.up.load.web import curl, digest, random_file, wrk
+from tests.up.load.examples import UPLOADED, Balanced, balancer
 from tests.up.needed import DEPLOYED, need
 
 need("nginx", "wrk", "curl", "tcpdump", "nft")
@@ -30,22 +28,16 @@ def test_there_is_a_switch_an_nf_server_and_no_other_machine(whole: Balanced) ->
 
 
 def test_every_server_is_asked_and_answers(whole: Balanced) -> None:
-    names = [curl(whole.client, f"http://{VIP}/who", "--interface", source) for source in whole.sources * 3]
-    assert set(names) == {f"{server.name}\n" for server in whole.servers}
+    whole.everybody_answers()
 
 
 def test_files_arrive_as_they_were_and_all_by_the_nf(whole: Balanced) -> None:
-    """20 MB up: what the links to RDMA servers carry else crosses the NF's, there and back."""
+    """What the links to RDMA servers carry else crosses the NF's, there and back."""
     file = whole.up.folder.parent / "random"
-    wanted = random_file(file, 20_000_000)
     link = Capture(whole.made, "ps-load_balancer-nf1", "eth1", file.with_name("nf1")).begun()
-    curl(whole.client, f"http://{VIP}/kept", "--upload-file", str(file))
-    kept = [server.files / "kept" for server in whole.servers if (server.files / "kept").exists()]
-    assert [digest(path) for path in kept] == [wanted]
-    assert sum(link.lengths()) > 2 * 20_000_000
+    whole.upload(file)
+    assert sum(link.lengths()) > 2 * UPLOADED
 
 
 def test_no_request_fails_under_load(whole: Balanced) -> None:
-    result = wrk(whole.client, f"http://{VIP}/who", seconds=5)
-    record("wrk through the load balancer, whole packets", result.rate, "requests/s")
-    assert result.errors == 0 and result.requests > 100, result.text
+    whole.no_request_fails("wrk through the load balancer, whole packets")

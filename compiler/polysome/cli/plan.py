@@ -92,7 +92,7 @@ def inputs(
 ) -> tuple[ir.Program, Site]:
     """The program and where it is planned for; ends with code 2 and all errors if the site or the model is wrong."""
     from polysome.plan import targets
-    from polysome.plan.site import Site as PlannedSite
+    from polysome.plan.site import Site
     from polysome.plan.split import fitting_site
 
     if site is not None and switch:
@@ -103,7 +103,7 @@ def inputs(
             fail(COMMAND_LINE, f"--switch {switch}: there is no such model", one_of(switch, targets.known("switch")))
         program = common.spec(spec, param)
         carried: Carry = "headers" if carry == "headers" else "fields"
-        chosen = architecture or PlannedSite.architecture
+        chosen = architecture or Site.architecture
         return program, fitting_site(program, switch, carry=carried, architecture=chosen)
     return common.sited(spec, site, param, architecture=architecture)
 

@@ -61,7 +61,7 @@ def open_bundle(folder: Path) -> Bundle:
         switch=read(folder / "switch" / "soft.json", "SwitchConfig"),
         agents=agents,
         nfs=nfs,
-        site=_site(folder, [port.name for port in controller.traffic], about.get("architecture")),
+        site=_site(folder, [port.name for port in controller.traffic], about["architecture"]),
         **{name: _planned(folder / "plan.json", name) for name in ("out_frame", "nf_link")},
     )
 
@@ -73,7 +73,7 @@ def _planned(path: Path, name: str) -> int:
         raise DeployError(f"{path} is no plan", ANEW, code=2) from None
 
 
-def _site(folder: Path, ports: list[str], architecture: str | None) -> Site:
+def _site(folder: Path, ports: list[str], architecture: str) -> Site:
     report, path = Report(), folder / "source" / "site.toml"
     try:
         return site_of(open_site(str(path), report), ports, report, architecture)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.names import word
 from polysome.deploy.bundle import Bundle
 from polysome.deploy.errors import DeployError
 from polysome.deploy.messages import text
@@ -212,7 +212,7 @@ def _interface(name: str) -> str:
 
 def _parts(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], run: Path) -> Iterator[Part]:
     ends = {cable.name: cable.other for cable in cables}
-    config, target = _switch(bundle, where, cables, run), ("switch/soft", f"{identifier(bundle.nf)}_switch")
+    config, target = _switch(bundle, where, cables, run), ("switch/soft", f"{word(bundle.nf)}_switch")
     path = run / "config" / "switch.json"
     yield Part("switch", "switch", where["switch"].namespace, target, path, text(config), user=config.user)
     for name, given in bundle.agents.items():
@@ -227,7 +227,7 @@ def _parts(bundle: Bundle, where: dict[str, Machine], cables: Iterable[Cable], r
         config.samples = str(bundle.folder / "nf" / "samples.json")
         config.state = str(run / "state" / name)
         config.cores[:] = [core for core in given.cores if core in os.sched_getaffinity(0)]
-        path, target = run / "config" / f"{name}.json", ("nf", f"{identifier(bundle.nf)}_fields_af_packet")
+        path, target = run / "config" / f"{name}.json", ("nf", f"{word(bundle.nf)}_fields_af_packet")
         state = Path(config.state)
         yield Part(name, "nf", where[name].namespace, target, path, text(config), state, config.user)
     path, config = run / "config" / "controller.json", _controller(bundle, where, run)

@@ -21,30 +21,41 @@ from polysome.plan.targets import Switch
 from polysome.plan.usual import growth, usual
 from polysome.plan.values import Range
 from polysome.plan.way import Condition, Step, Way
-from polysome.plan.ways import survey
+from polysome.plan.ways import Survey, survey
 
 
 def kinds(program: ir.Program, site: Site, carry: Carry, mean: int) -> list[Frames]:
     """The ways that the switch splits, in their order, then what goes whole and why; `mean`: bytes of such a packet."""
     layouts = layout(program, carry).classes
-    surveyed = survey(program, framed_classes(program, carry))
-    seen = site.switch.egress_depth_most_bytes
-    split, refused = [], dict(surveyed.refused)
-    for way in surveyed.ways:
-        found = _frames(program, way, site.switch, edits_frame(program, carry))
-        if frames.BRIDGE + found.depth <= seen:
-            split.append((way, found))
-            continue
-        refused[way.parse_class] = (
-            f"{frames.BRIDGE} B of mirror header and {found.depth} B of packet are more than the {seen} B that "
-            f"{site.switch.name}'s egress parser sees"
-        )
+    found = seen(program, site, carry)
     common = usual(program)
-    taken = sum({1 << way.parse_class for way, _ in split})
+    edits = edits_frame(program, carry)
+    split = [
+        replace(_frames(program, way, site.switch, edits), usual=bool(common >> way.parse_class & 1))
+        for way in found.ways
+    ]
+    taken = sum({1 << way.parse_class for way in found.ways})
     whole: list[Frames] = []
     for one, cause in zip(layouts, unframed(program, carry), strict=True):
-        whole += _rest(program, one, cause, refused, one.classes & ~taken, common, mean)
-    return [replace(f, usual=bool(common >> way.parse_class & 1)) for way, f in split] + whole
+        whole += _rest(program, one, cause, found.refused, one.classes & ~taken, common, mean)
+    return split + whole
+
+
+def seen(program: ir.Program, site: Site, carry: Carry) -> Survey:
+    """The ways whose fields the chip's egress sees, and that the NF knows as fields frames, numbered from 1."""
+    surveyed = survey(program, framed_classes(program, carry))
+    most = site.switch.egress_depth_most_bytes
+    ways, refused = list[Way](), dict(surveyed.refused)
+    for way in surveyed.ways:
+        depth = way.depth(program.parser)
+        if frames.BRIDGE + depth <= most:
+            ways.append(replace(way, number=len(ways) + 1))
+            continue
+        refused[way.parse_class] = (
+            f"{frames.BRIDGE} B of mirror header and {depth} B of packet are more than the {most} B that "
+            f"{site.switch.name}'s egress parser sees"
+        )
+    return Survey(tuple(ways), refused)
 
 
 def all_whole(program: ir.Program, mean: int, why: str) -> list[Frames]:

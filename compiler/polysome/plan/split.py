@@ -37,7 +37,7 @@ def plan(program: ir.Program, site: Site, options: Options = USUAL) -> Plan:
     grows = max((f.grows for f in found), default=0)
     nf_link = _nf_link(site, grows)
     limits.nf_frame(nf_link)
-    store = chosen.store(program, site, options, load, split, limits)
+    store = chosen.store(limits, options, load, split)
     found_queues = queues(site, store, limits)
     mixed = mix(site, load, found, store)
     loads = links(program, site, load, found, mixed, store)

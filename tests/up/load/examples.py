@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.up.figures import record
 from tests.up.load.network import Network, bridge, cable, ip, mac_of, neighbour, network, run
-from tests.up.load.web import Server, serve
+from tests.up.load.web import Server, curl, digest, random_file, serve, wrk
 from tests.up.running import Up, polysome
 
 from polysome.deploy import run as runs
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 BUILDING = 600.0  # s; on a small machine that does other things too
 VIP = "10.0.0.100"
+UPLOADED = 20_000_000  # bytes
 _NONE: Mapping[str, str] = {}
 
 
@@ -60,6 +62,24 @@ class Balanced:
     client: str
     sources: tuple[str, ...]
     servers: tuple[Server, ...]
+
+    def everybody_answers(self) -> None:
+        """Of the web servers, to requests from all addresses."""
+        names = [curl(self.client, f"http://{VIP}/who", "--interface", source) for source in self.sources * 3]
+        assert set(names) == {f"{server.name}\n" for server in self.servers}
+
+    def upload(self, file: Path) -> None:
+        """20 MB of a new file arrive, and are as they were."""
+        wanted = random_file(file, UPLOADED)
+        curl(self.client, f"http://{VIP}/kept", "--upload-file", str(file))
+        kept = [server.files / "kept" for server in self.servers if (server.files / "kept").exists()]
+        assert [digest(path) for path in kept] == [wanted]
+
+    def no_request_fails(self, what: str) -> None:
+        """Of many for five seconds; `what`: is measured."""
+        result = wrk(self.client, f"http://{VIP}/who", seconds=5)
+        record(what, result.rate, "requests/s")
+        assert result.errors == 0 and result.requests > 100, result.text
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def _machine(name: str, old: Bundle, new: Bundle, inputs: Inputs) -> MachineChan
     if before != after:
         why = (f"it was of the role {before}",)
         return MachineChange(name, after, Change.new, "what ran there goes, and it is installed anew", why)
-    own = parts_of(new.about.get("architecture", "")).roles.get(after)
+    own = parts_of(new.about["architecture"]).roles.get(after)
     find = {"switch": _switch, "nf": _nf}
     found = list(find[after](name, old, new, inputs) if own is None else _own(own, name, old, new, inputs))
     order = list(Change)

@@ -55,7 +55,7 @@ class Inputs:
 
 def numbers(old: Bundle, new: Bundle) -> list[str]:
     """Sizes of the plans that differ: `slots: 16 384 -> 32 768`."""
-    before, after = (bundle.json("plan.json").get("store") or {} for bundle in (old, new))
+    before, after = (bundle.json("plan.json")["store"] or {} for bundle in (old, new))
     if bool(before) != bool(after):
         return ["packets are split now" if after else "all packets go whole now"]
     found = []
@@ -168,7 +168,7 @@ def _key(row: str) -> str:
 
 
 def _site(old: Bundle, new: Bundle) -> Iterator[str]:
-    before, after = (bundle.about.get("architecture") for bundle in (old, new))
+    before, after = (bundle.about["architecture"] for bundle in (old, new))
     if before != after:
         yield f"architecture: {before} -> {after}"
     path = "source/site.toml"

@@ -11,6 +11,7 @@ from typing import Any
 
 from polysome.backends.includes import with_included
 from polysome.backends.manifest import MANIFEST
+from polysome.resources import architectures
 
 _ALWAYS = ("runtime/control/control.cmake", "runtime/control/control.proto")
 
@@ -68,6 +69,8 @@ def open_bundle(folder: Path) -> Bundle:
         known = False
     if not known:
         raise NoBundle(f"{folder} is no bundle: its {MANIFEST} is of something else")
+    if about.get("architecture") not in architectures():
+        raise NoBundle(f"{folder} is a bundle of another Polysome: its architecture is none of this one")
     for name, digest in digests.items():
         file = folder / name
         if not file.is_file():

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from polysome.backends.nf_cpp.generate import generate
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.names import word
 from polysome.ir import program as ir
 from polysome.resources import folder, ours, user_cache
 
@@ -56,7 +56,7 @@ def build(program: ir.Program, flags: Sequence[str] = CHECKED) -> Path:
     Safe beside other processes that build: each library is built once. Raises BuildError; `missing` must be None.
     Programs that differ in room for state only (`engines.shrunk`) have the same library.
     """
-    name = identifier(program.name)
+    name = word(program.name)
     return built(name, generate(program, defaults=False), _source(name), (*flags, *users_flags()), runtime=HEADERS)
 
 

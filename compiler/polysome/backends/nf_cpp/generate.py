@@ -18,7 +18,7 @@ from polysome.backends.nf_cpp.frames_code import frame_functions
 from polysome.backends.nf_cpp.handler_code import Handlers, in_function
 from polysome.backends.nf_cpp.kind_headers import own_headers
 from polysome.backends.nf_cpp.lines import fitted
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.names import identifier, word
 from polysome.backends.nf_cpp.packet_code import classes_test, edits_struct, extraction, fields_struct
 from polysome.backends.nf_cpp.parse_code import parse_function
 from polysome.backends.nf_cpp.protocols_code import protocols_code
@@ -45,7 +45,7 @@ from polysome.ir.walk import walk, written_fields
 
 def namespace(program: ir.Program) -> str:
     """The C++ namespace, in `polysome::nf`, and the name of the header without .hpp."""
-    return identifier(program.name)
+    return word(program.name)
 
 
 @lru_cache(maxsize=256)

@@ -22,16 +22,29 @@ _RUNTIME = """Bucket Clock Emitter End Fifo FlowMap Link ListTable Nf None Opera
     find_headers find_shape handle hash_words handles load located make name pack parse passes periods
     polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
 _LOCAL = "f e a state config clock emit at key hash put index value trapped operation given seen"
+# Macros of C, Linux and DPDK that are not called as the others are.
+_MACROS = """errno h_addr h_errno ip6_flow ip6_hlim ip6_hops ip6_nxt ip6_plen ip6_vfc math_errhandling rte_errno s6_addr
+    st_atime st_ctime st_mtime stderr stdin stdout typeof"""
+_MACRO = re.compile("|".join(["[A-Z][A-Z0-9_]*", *_MACROS.split()]))
 # What generated functions call their own things; locals keep clear of them.
 OWN = frozenset(_LOCAL.split())
 
 
 def identifier(name: str, taken: Iterable[str] = ()) -> str:
-    """`name` as an identifier that is none of `taken`: `icmp.quoted.ipv4` is icmp_quoted_ipv4, `vlan[0]` vlan_0."""
+    """`name` as an identifier that is none of `taken`: `icmp.quoted.ipv4` is icmp_quoted_ipv4, `vlan[0]` vlan_0.
+
+    Nor is it a macro of C, Linux or DPDK: what is called as most of them are, as `EOF`, may be one.
+    """
+    plain = word(name, taken)
+    return word(f"{plain}_", taken, end="_") if _MACRO.fullmatch(plain) else plain
+
+
+def word(name: str, taken: Iterable[str] = (), end: str = "") -> str:
+    """The same, of what may be called as a macro is: an NF, whose files have its name. `end`: what it ends with."""
     plain = re.sub(r"\W+", "_", name).strip("_") or "x"
     if plain[0].isdigit():
         plain = f"x{plain}"
-    plain = re.sub(r"__+", "_", plain)
+    plain = re.sub(r"__+", "_", plain) + end
     while plain in _taken() or plain in taken:
         plain += "_"
     return plain

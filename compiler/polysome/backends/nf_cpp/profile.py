@@ -34,7 +34,7 @@ from polysome.backends.nf_cpp.build import (
     users_flags,
 )
 from polysome.backends.nf_cpp.generate import generate
-from polysome.backends.nf_cpp.names import identifier
+from polysome.backends.nf_cpp.names import word
 from polysome.backends.nf_cpp.replay import Trace
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.ir import program as ir
@@ -146,7 +146,7 @@ class _Library:
 class _Host:
     def __init__(self, program: ir.Program) -> None:
         self._ports = program.ports
-        self._name = identifier(program.name)
+        self._name = word(program.name)
         self._header = generate(program)
 
     def build(self, *flags: str) -> Path:
@@ -189,7 +189,7 @@ def _profile(subject: _Subject, program: ir.Program, config: bytes, trace: Trace
     plain = subject.build()
     packets = b"".join(b"%d %d %d\n" % (port, at, len(data)) + data for port, at, data in trace)
     parts = [plain.name.encode(), repr(sizes(program)).encode(), config, packets]
-    data = cache_folder() / f"{identifier(program.name)}-{fingerprint(parts)}.profdata"
+    data = cache_folder() / f"{word(program.name)}-{fingerprint(parts)}.profdata"
     found = data.with_suffix(".profile")
     with only_here(data.with_suffix(".lock")):
         if used(data) and (gain := _known(found)) is not None:

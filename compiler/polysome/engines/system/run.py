@@ -27,6 +27,8 @@ from polysome.ir import program as ir
 from polysome.plan.architectures import named
 from polysome.plan.design import Design, default_design, design
 from polysome.plan.site import Site
+from polysome.resources import architectures
+from polysome.syntax.diagnostics import one_of
 
 Counted = Callable[[Design, tuple[int, ...]], None]  # how often each outcome happened, by its number
 
@@ -148,7 +150,10 @@ def _design(program: ir.Program, options: RunOptions) -> Design:
         lower = 1 << (pairs.bit_length() - 1)
         raise BadOption("queue_pairs", f"{pairs} is no power of two", f"Write {lower} or {2 * lower}.")
     if options.site is None:
-        chosen = named(options.architecture or Site.architecture)
+        name = options.architecture or Site.architecture
+        if name not in architectures():
+            raise BadOption("architecture", f"there is no architecture `{name}`", one_of(name, architectures()))
+        chosen = named(name)
         for option in ("servers", "queue_pairs") if chosen.least_servers == 0 else ():
             if getattr(options, option) is not None:
                 raise BadOption(option, f"the architecture `{chosen.name}` has no RDMA servers", "Leave it out.")

@@ -36,16 +36,11 @@ class Architecture(ABC):
         """Which packets on ways are split, by their length; None: none is."""
         return None
 
-    def store(
-        self,
-        program: ir.Program,
-        site: Site,
-        options: Options,
-        load: Traffic,
-        split: Sequence[Frames],
-        limits: Limits,
-    ) -> Store | None:
-        """Where packets wait; None if all go whole. SpecError, by `limits`, if there is no room for what is asked."""
+    def store(self, limits: Limits, options: Options, load: Traffic, split: Sequence[Frames]) -> Store | None:
+        """Where packets of this program wait on this site; None if all go whole.
+
+        SpecError, by `limits`, which has both, if there is no room for what is asked.
+        """
         return None
 
     def servers(self, site: Site, load: Traffic, mixed: Mix, window: Window | None) -> int:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from polysome.analysis.framed import framed_classes
 from polysome.analysis.layout import Carry
 from polysome.ir import program as ir
-from polysome.plan import frames
 from polysome.plan.architectures.base import Architecture
 from polysome.plan.architectures.ribosome import parking
 from polysome.plan.architectures.ribosome.memory import memory_links, servers_for
 from polysome.plan.architectures.ribosome.store import Parking
-from polysome.plan.kinds import kinds
+from polysome.plan.kinds import kinds, seen
 from polysome.plan.limits import Limits
 from polysome.plan.model import Frames, Mix, Options, Traffic, Window
 from polysome.plan.site import Site
 from polysome.plan.way import Way
-from polysome.plan.ways import ways
 
 
 class Ribosome(Architecture):
@@ -32,24 +28,13 @@ class Ribosome(Architecture):
         return kinds(program, site, carry, mean)
 
     def ways(self, program: ir.Program, site: Site, carry: Carry) -> tuple[Way, ...]:
-        """Those whose fields the chip's egress sees, and that the NF knows as fields frames."""
-        most = site.switch.egress_depth_most_bytes - frames.BRIDGE
-        found = [way for way in ways(program, framed_classes(program, carry)) if way.depth(program.parser) <= most]
-        return tuple(replace(way, number=n) for n, way in enumerate(found, 1))
+        return seen(program, site, carry).ways
 
     def window(self, site: Site, split: Sequence[Frames]) -> Window | None:
         return parking.window(site, split) if split else None
 
-    def store(
-        self,
-        program: ir.Program,
-        site: Site,
-        options: Options,
-        load: Traffic,
-        split: Sequence[Frames],
-        limits: Limits,
-    ) -> Parking | None:
-        return parking.park(program, site, options, load, split, limits) if split else None
+    def store(self, limits: Limits, options: Options, load: Traffic, split: Sequence[Frames]) -> Parking | None:
+        return parking.park(limits, options, load, split) if split else None
 
     def servers(self, site: Site, load: Traffic, mixed: Mix, window: Window | None) -> int:
         """Two at least, so that one can be down; one where nothing is parked."""

@@ -36,10 +36,8 @@ SLOT_OWNER = 8  # seq and time, in one paired register
 MOST_BITS = 2**21  # of one register of cells' bits: as many as 16 blocks of SRAM have
 
 
-def park(
-    program: ir.Program, site: Site, options: Options, load: Traffic, split: Sequence[Frames], limits: Limits
-) -> Parking:
-    packets = load.packets.value
+def park(limits: Limits, options: Options, load: Traffic, split: Sequence[Frames]) -> Parking:
+    program, site, packets = limits.program, limits.site, load.packets.value
     fits.sessions(limits, len(split))
     cell, path_mtu = _cell(site)
     between = window(site, split)
