@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 from polysome.backends import manifest
+from polysome.plan.site import Site
 
 ROOT = Path(__file__).parents[2]
-ABOUT = {"kind": "bundle", "machines": {}}
+ABOUT = {"kind": "bundle", "architecture": Site.architecture, "machines": {}}
 SITE = """
 [switch]
 model = "software"
