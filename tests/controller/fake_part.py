@@ -32,6 +32,7 @@ class FakePart:
         self.port = 0
         self._certificates = certificates
         self._server: grpc.aio.Server | None = None
+        self._stopping = asyncio.Lock()
 
     @property
     def address(self) -> str:
@@ -55,10 +56,11 @@ class FakePart:
         self._server = server
 
     async def stop(self) -> None:
-        """As kill -9: no answer to anybody any more."""
-        server, self._server = self._server, None
-        if server is not None:
-            await server.stop(None)
+        """As kill -9: no answer to anybody any more. Afterwards its port is free, whoever else stops it meanwhile."""
+        async with self._stopping:
+            server, self._server = self._server, None
+            if server is not None:
+                await server.stop(None)
 
     async def _admit(self, call: Any) -> None:
         who = call.auth_context().get("x509_common_name", [b""])[0]

@@ -221,7 +221,7 @@ def test_proves(tmp_path: Path, body: str, expected: list[str]) -> None:
   state {{ n: time; }}
   on packet {{ {body} send a; }}""",
     )
-    found = solved(tiny, 2)
+    found = solved(tiny)
     assert dead(found) == expected
     assert missing(found) == ([] if expected else ["if true"])
     if "dear" in body:
