@@ -75,13 +75,14 @@ def send(host: hosts.Host, peer: str, size: int, tls: Path | None = None) -> grp
 
 @pytest.mark.parametrize("peer", ["memory0", "controller"])
 def test_large_messages_take_no_memory(host: hosts.Host, peer: str) -> None:
-    """Of a stranger they are not read; of the controller, gRPC reads one before it looks at its size."""
+    """Of a stranger they are not read; of the controller, gRPC reads one before it looks at its size, and may do so
+    before the one before has gone."""
     host.describe()
     before = memory(host)
     denied, large = grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.RESOURCE_EXHAUSTED
     for _ in range(10):
         assert send(host, peer, 200 * MEGABYTE) == (denied if peer == "memory0" else large)
-    assert memory(host) - before < (32 if peer == "memory0" else 300) * MEGABYTE
+    assert memory(host) - before < (32 if peer == "memory0" else 500) * MEGABYTE
     host.prepare(hosts.config(examples.program("load_balancer")))
 
 

@@ -64,6 +64,15 @@ def test_a_port_that_is_not_as_it_was_set_is_refused(monkeypatch: pytest.MonkeyP
         pass
 
 
+def test_a_configuration_that_is_refused_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fixed_of(*_: Any) -> Any:
+        raise Failed("too many sessions")
+
+    monkeypatch.setattr("polysome.engines.system.control.controller.fixed_of", fixed_of)
+    with pytest.raises(Failed, match="too many sessions"), at_work(*designed(NAME)):
+        pass
+
+
 @pytest.mark.parametrize(
     ("of", "method", "error", "said"),
     [

@@ -56,7 +56,6 @@ class SimulatedController:
         self.seconds = 0.0
         self._offset = 0.0  # of the controller's seconds at `start`
         self._stopped: BaseException | None = None
-        self._loop = VirtualLoop(self)
         # Where nothing goes wrong, agents need not be asked again and again.
         fixed = fixed_of(design, run.deep, bool(run.faults))
         state = State(epoch=1, numbered=FIRST)
@@ -70,6 +69,7 @@ class SimulatedController:
         nf = self._nfs.active
         steps = [self.switch.watch(), nf.watch(), *(server.watch() for server in self.servers)]
         steps.append(forever(pairs.look, pairs.pause, context.journal))
+        self._loop = VirtualLoop(self)  # after all that may refuse the design: whoever has it closes it
         self._tasks = [self._loop.create_task(self._watched(step)) for step in steps]
         enough = fixed.config.longest_queueing / NS + 1  # s: queues drain first
         try:
@@ -101,8 +101,10 @@ class SimulatedController:
         self._at_work = False
         for task in self._tasks:
             task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
-        self._loop.close()
+        try:
+            self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+        finally:
+            self._loop.close()
 
     @property
     def downs(self) -> int:
