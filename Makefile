@@ -94,8 +94,12 @@ format: $(READY) ## Format the code, and mend what ruff can mend
 	@$(BIN)/python -m tests.lint_cpp --format
 
 .PHONY: bench
-bench: $(READY) ## Measure generated code beside hand-written, FastClick if FASTCLICK_DIR is set, and the software system; ARGS='--nf nat --flows 65536', OUT=file.json
+bench: $(READY) ## Measure generated code beside hand-written, FastClick if FASTCLICK_DIR is set, in a Markdown table; ARGS='--nf nat --flows 65536', OUT=file.json
 	@$(BIN)/python tests/bench/bench_native.py $(if $(filter build,$(OUT)),,--out $(OUT)) $(ARGS)
+
+.PHONY: bench-full
+bench-full: $(READY) ## The same with all kinds of traffic, then the software system
+	@$(BIN)/python tests/bench/bench_native.py --full $(if $(filter build,$(OUT)),,--out $(OUT)) $(ARGS)
 	@$(if $(strip $(ARGS)),,$(BIN)/python tests/bench/bench_system.py)
 
 .PHONY: bench-run

@@ -33,10 +33,9 @@ def missing() -> str | None:
         package for tool, package in (("cmake", "cmake"), ("ninja", "ninja-build")) if shutil.which(tool) is None
     ]
     if shutil.which("pkg-config") is None:
-        packages += ["pkg-config", "libdpdk-dev", "libbenchmark-dev"]
-    else:
-        libraries = (("libdpdk", "libdpdk-dev"), ("benchmark", "libbenchmark-dev"))
-        packages += [p for name, p in libraries if subprocess.run(["pkg-config", "--exists", name]).returncode != 0]
+        packages += ["pkg-config", "libdpdk-dev"]
+    elif subprocess.run(["pkg-config", "--exists", "libdpdk"]).returncode != 0:
+        packages.append("libdpdk-dev")
     if not packages:
         return None
     return f"the native bench needs {', '.join(packages)}. Debian, Ubuntu: apt install {' '.join(packages)}"
@@ -92,22 +91,16 @@ def facts(program: ir.Program) -> str:
 
 
 def build(checked: dict[str, ir.Program], folder: Path, alone: bool) -> bool:
-    """Builds a program for each, and that of the flow map if it is wanted `alone`; prints what the compiler says if one
-    does not build.
-    """
+    """Builds a program for each, and that of the flow map if it is wanted `alone`; see `build_programs`."""
     write_generated(checked, folder / "generated")
-    configure = [
-        "cmake",
-        "-G",
-        "Ninja",
-        "-S",
-        str(SOURCE),
-        "-B",
-        str(folder),
-        f"-DGENERATED_DIR={folder / 'generated'}",
-    ]
+    return build_programs(folder, [f"bench_{name}" for name in checked] + ["bench_table"] * alone)
+
+
+def build_programs(folder: Path, targets: Sequence[str]) -> bool:
+    """Builds what native/CMakeLists.txt has by these names; prints what the compiler says if one does not build."""
+    generated = f"-DGENERATED_DIR={folder / 'generated'}"
+    configure = ["cmake", "-G", "Ninja", "-S", str(SOURCE), "-B", str(folder), generated]
     environment = {**os.environ, "CXX": os.environ.get("CXX", "clang++")}
-    targets = [f"bench_{name}" for name in checked] + ["bench_table"] * alone
     for command in (configure, ["ninja", "-C", str(folder), *targets]):
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode != 0:

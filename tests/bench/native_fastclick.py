@@ -181,7 +181,7 @@ class FastClick:
             if not target.exists() or target.read_bytes() != file.read_bytes():
                 shutil.copy(file, target)
         (self.package / "Makefile").write_text(
-            fill("fastclick/Makefile", {"package": "polysome_bench"}), encoding="utf-8"
+            fill("fastclick/Makefile", {"package": "polysome_bench", "runtime": "native"}), encoding="utf-8"
         )
         flags = f"PACKAGE_CXXFLAGS=-std=gnu++20 -O3 -I{SOURCE}"
         command = ["make", "-C", str(self.package), f"FASTCLICK_DIR={self.folder}", flags]
@@ -199,25 +199,25 @@ class FastClick:
         environment = {**os.environ, "CLICKPATH": str(self.package), "GLIBC_TUNABLES": TUNABLES}
         return subprocess.run([str(self.click), *arguments], env=environment, capture_output=True, text=True)
 
-    def run(self, name: str, config: Config, flows: int, distribution: str) -> dict[str, Any]:
+    def run(self, name: str, config: Config, flows: int, traffic: str) -> dict[str, Any]:
         """The members of a row; none if it fails, which it says."""
-        if (flows, distribution) not in self.sources:
-            source = self.measure("acl", ["t[0] -> [0]t;"], flows, distribution)
+        if (flows, traffic) not in self.sources:
+            source = self.measure("acl", ["t[0] -> [0]t;"], flows, traffic)
             if source is None:
                 return {}
-            self.sources[flows, distribution] = source["mpps"]
-        said = self.measure(name, NEAREST[name](Around(self.classes, config, flows)), flows, distribution)
+            self.sources[flows, traffic] = source["mpps"]
+        said = self.measure(name, NEAREST[name](Around(self.classes, config, flows)), flows, traffic)
         if said is None:
             return {}
         return {
             "fastclick_mpps": said["mpps"],
             "fastclick_cycles": said["cycles"],
             "fastclick_sent": said["sent"],
-            "fastclick_source_mpps": self.sources[flows, distribution],
+            "fastclick_source_mpps": self.sources[flows, traffic],
         }
 
-    def measure(self, name: str, lines: Sequence[str], flows: int, distribution: str) -> dict[str, float] | None:
-        zipf = str(distribution == "zipf").lower()
+    def measure(self, name: str, lines: Sequence[str], flows: int, traffic: str) -> dict[str, float] | None:
+        zipf = str(traffic == "zipf").lower()
         options = f"ZIPF {zipf}, SECONDS {self.seconds}, REPETITIONS {self.repetitions}"
         text = [f"t :: PolysomeTraffic({name}, {flows}, {options});", *lines]
         dpdk = []
@@ -242,9 +242,7 @@ class FastClick:
         printed = [line for line in done.stdout.splitlines() if line.startswith('{"mpps"')]
         if done.returncode != 0 or not printed:
             self.failed = True
-            print(
-                f"FastClick, {name}, {flows} flows, {distribution}: ended with code {done.returncode}", file=sys.stderr
-            )
+            print(f"FastClick, {name}, {flows} flows, {traffic}: ended with code {done.returncode}", file=sys.stderr)
             print(done.stderr[-2000:], file=sys.stderr)
             return None
         said = json.loads(printed[-1])

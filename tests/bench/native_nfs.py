@@ -20,7 +20,7 @@ BACKENDS, PLANS, RULES = 16, 1000, 1000
 class Config:
     """What an NF is configured with: text of config files by `--config` argument, and the same as rows of numbers.
 
-    `files` has `""` for a TOML file, else the table's name for a CSV file. `rows` is what hand/NAME.cpp reads.
+    `files` has `""` for a TOML file, else the table's name for a CSV file. `rows` is what native/rivals/NAME.hpp reads.
     """
 
     files: dict[str, str]
@@ -100,8 +100,13 @@ def acl(program: ir.Program, flows: int) -> Config:
     return Config({"rules": "\n".join(csv)}, rows)
 
 
+def conn_limiter(program: ir.Program, flows: int) -> Config:
+    """Far more than a client of the traffic has."""
+    return Config({"": "limit = 100"}, [(100,)])
+
+
 NFS: dict[str, Callable[[ir.Program, int], Config]] = {
-    made.__name__: made for made in (load_balancer, nat, firewall, policer, telemetry, acl)
+    made.__name__: made for made in (load_balancer, nat, firewall, policer, telemetry, acl, conn_limiter)
 }
 
 

@@ -1,23 +1,23 @@
-/// One row of the bench: one network function, one number of flows, one distribution.
+/// One row of the bench: one network function, one number of flows, one kind of traffic.
 ///
-///     bench_NAME --flows N --distribution uniform|zipf --rows FILE [--config FILE --sizes A,B,...] [--benchmark_...]
+///     bench_NAME --flows N --traffic uniform|zipf --rows FILE [--config FILE --sizes A,B,...] [--core N]
+///                [--seconds S] [--repetitions N] [--instructions yes]
 ///
 /// Columns, measured in turns on the same traffic: `generated` and `fields` (if this was built with generated code: on
-/// whole packets, and on the frames of a switch that keeps the packets), `hand`, `limit` (random reads of the same
-/// working set) and `source` (copying the frames, which the first three include). First every flow is opened; then the
-/// first packets are checked: all must do the same with each.
-#include <benchmark/benchmark.h>
-
-#include <fstream>
-#include <iterator>
+/// whole packets, and on the frames of a switch that keeps the packets), `equal` and `approximate` (rivals/rival.hpp),
+/// `limit` (limit.hpp) and `source` (copying the frames, with which all but `limit` begin). First every flow is opened;
+/// then the first packets are checked: all must do the same with each. What was measured is one JSON object.
 #include <memory>
 #include <sstream>
 #include <string>
 
+#include RIVAL
 #include "column.hpp"
-#include "hand/hand.hpp"
+#include "files.hpp"
 #include "limit.hpp"
+#include "machine.hpp"
 #include "measure.hpp"
+#include "say.hpp"
 #ifdef GENERATED
 #include "generated.hpp"
 #endif
@@ -28,32 +28,27 @@ namespace {
 constexpr std::string_view NAME = BENCH_NAME;
 constexpr size_t CHECKED = size_t{1} << 16;  // packets
 
+using EqualColumn = RivalColumn<NF_NAME::Rival<Equal>>;
+using ApproximateColumn = RivalColumn<NF_NAME::Rival<Approximate>>;
+
 struct Options {
     Traffic traffic{.shape = shape_of(NAME)};
-    Rows rows;
+    Setup setup;
     std::vector<uint8_t> config;
     std::vector<uint64_t> sizes;
+    int core = -1;
+    double seconds = 0.2;
+    size_t repetitions = 5;
+    bool instructions = false;
 };
 
-class HandColumn final : public Column {
-  public:
-    explicit HandColumn(const Setup& setup) : nf_(make_hand(setup)) {}
-    uint64_t emitted() const override { return nf_->emitted(); }
-
-  protected:
-    void run(std::span<Packet> packets, uint64_t now) override { nf_->batch(packets, now); }
-
-  private:
-    std::unique_ptr<Hand> nf_;
-};
+// ---------------------------------------------------------------- all do the same
 
 void print(const char* what, const Packet& p) {
-    std::fprintf(stderr, "%10s: port %d, %d bytes:", what, p.out, p.size);
+    std::fprintf(stderr, "%12s: port %d, %d bytes:", what, p.out, p.size);
     for (size_t i = 0; i < p.size; ++i) std::fprintf(stderr, " %02x", p.data[i]);
     std::fprintf(stderr, "\n");
 }
-
-using Columns = std::vector<std::pair<std::string, std::unique_ptr<Column>>>;
 
 bool same(const Packet& a, const Packet& b) {
     return a.out == b.out && (a.out == DROP || (a.size == b.size && std::memcmp(a.data, b.data, a.size) == 0));
@@ -63,12 +58,12 @@ bool same(const Packet& a, const Packet& b) {
 double check(const Columns& columns, const Trace& trace) {
     std::vector<Buffers> buffers(columns.size());
     size_t sent = 0;
-    for (size_t at = 0; at < CHECKED; at += BATCH) {
+    for (size_t at = 0; at < CHECKED; at += OPENED) {
         for (size_t c = 0; c < columns.size(); ++c) {
-            trace.copy(at, buffers[c]);
-            columns[c].second->batch(buffers[c].packets);
+            trace.copy(at, OPENED, buffers[c]);
+            columns[c].second->batch(buffers[c].first(OPENED), columns[c].second->later(OPENED));
         }
-        for (size_t i = 0; i < BATCH; ++i) {
+        for (size_t i = 0; i < OPENED; ++i) {
             const Packet& first = buffers[0].packets[i];
             sent += first.out != DROP;
             for (size_t c = 1; c < columns.size(); ++c) {
@@ -81,7 +76,7 @@ double check(const Columns& columns, const Trace& trace) {
             }
         }
     }
-    for (auto& [name, column] : columns) column->cursor = CHECKED;
+    for (const auto& [name, column] : columns) column->cursor = CHECKED;
     return static_cast<double>(sent) / CHECKED;
 }
 
@@ -90,11 +85,11 @@ template <class Made, class... Arguments>
 Made& open(Columns& columns, const char* name, const Traffic& traffic, Publics& publics,
            const Arguments&... arguments) {
     Publics own = no_publics(traffic);
-    const uint64_t before = resident() + dpdk_bytes();
+    const uint64_t before = resident();
     auto made = std::make_unique<Made>(arguments...);
     Made& column = *made;
-    open_flows(traffic, own, [&](std::span<Packet> packets) { column.batch(packets); });
-    column.resident = resident() + dpdk_bytes() - before;
+    open_flows(traffic, own, [&](std::span<Packet> packets) { column.batch(packets, column.later(packets.size())); });
+    column.resident = resident() - before;
     if (columns.empty()) {
         publics = std::move(own);
     } else if (own != publics) {
@@ -106,63 +101,45 @@ Made& open(Columns& columns, const char* name, const Traffic& traffic, Publics& 
     return column;
 }
 
-void note(const std::string& name, uint64_t value) { benchmark::AddCustomContext(name, std::to_string(value)); }
+// ---------------------------------------------------------------- the row
 
 /// All columns on which packets go through a network function.
-Columns open_all(const Options& options, Publics& publics) {
+Columns open_all(const Options& options, Publics& publics, [[maybe_unused]] Said& said) {
     Columns columns;
     const Traffic& traffic = options.traffic;
-    start_dpdk((uint64_t{128} << 20) + uint64_t{traffic.flows} * 192);
 #ifdef GENERATED
     const auto& generated =
         open<GeneratedColumn>(columns, "generated", traffic, publics, options.sizes, options.config);
-    note("generated_memory", generated.memory());
-    note("generated_bytes_per_entry", generated.bytes_per_entry());
+    said.number("generated_memory", static_cast<double>(generated.memory()));
+    said.number("generated_bytes_per_entry", static_cast<double>(generated.bytes_per_entry()));
     open<FieldsColumn>(columns, "fields", traffic, publics, options.sizes, options.config);
 #endif
-    open<HandColumn>(columns, "hand", traffic, publics, Setup{traffic.flows, options.rows});
+    open<EqualColumn>(columns, "equal", traffic, publics, options.setup);
+    open<ApproximateColumn>(columns, "approximate", traffic, publics, options.setup);
     return columns;
 }
 
 void run(const Options& options) {
+    Said said;
+    said.number("core", stay_on_core(options.core));
     Publics publics = no_publics(options.traffic);
-    const Columns columns = open_all(options, publics);
+    Columns columns = open_all(options, publics, said);
     const Trace trace(options.traffic, publics);
-    benchmark::AddCustomContext("sent", std::to_string(check(columns, trace)));
-    const size_t count = trace.order.size();
-    for (const auto& [name, column] : columns) {
-        column->load(trace);
-        note(name + "_bytes", column->resident);
-        benchmark::RegisterBenchmark(name.c_str(), [count, column = column.get()](benchmark::State& state) {
-            measure(state, count, column->cursor, [&](size_t at) { column->step(at); });
-            state.counters["emitted"] = static_cast<double>(column->emitted());
-        });
-    }
-    size_t source_cursor = 0, limit_cursor = 0;
-    Buffers buffers;
-    benchmark::RegisterBenchmark("source", [&](benchmark::State& state) {
-        measure(state, count, source_cursor, [&](size_t at) {
-            trace.copy(at, buffers);
-            benchmark::DoNotOptimize(buffers.packets.data());
-            benchmark::ClobberMemory();
-        });
-    });
-    const Limit limit(std::max<uint64_t>(columns[0].second->resident, 65536) / 64);
-    benchmark::RegisterBenchmark("limit", [&](benchmark::State& state) {
-        measure(state, count, limit_cursor,
-                [&](size_t at) { benchmark::DoNotOptimize(limit.read({&trace.order[at], BATCH})); });
-    });
-    benchmark::RunSpecifiedBenchmarks();
+    said.number("sent", check(columns, trace));
+    columns.emplace_back("source", std::make_unique<SourceColumn>());
+    auto limit = std::make_unique<LimitColumn>(columns[0].second->resident);
+    said.number("limit_bytes", static_cast<double>(limit->bytes()));
+    said.number("last_cache", static_cast<double>(last_cache()));
+    columns.emplace_back("limit", std::move(limit));
+    for (const auto& [name, column] : columns) column->load(trace);
+    const Pages large = pages();
+    said.number("large_pages", large.all ? static_cast<double>(large.large) / static_cast<double>(large.all) : 1);
+    measure_all(columns, options.seconds, options.repetitions, said);
+    if (options.instructions) count_all(columns, said);
+    said.print();
 }
 
-std::string contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        std::fprintf(stderr, "cannot read %s\n", path.c_str());
-        std::exit(2);
-    }
-    return {std::istreambuf_iterator<char>(file), {}};
-}
+// ---------------------------------------------------------------- the command line
 
 Options parse_options(int count, char** arguments) {
     Options options;
@@ -170,20 +147,25 @@ Options parse_options(int count, char** arguments) {
         const std::string name = arguments[i], value = arguments[i + 1];
         if (name == "--flows") {
             options.traffic.flows = static_cast<uint32_t>(std::stoul(value));
-        } else if (name == "--distribution") {
+            options.setup.flows = options.traffic.flows;
+        } else if (name == "--traffic") {
             options.traffic.zipf = value == "zipf";
         } else if (name == "--rows") {
-            std::istringstream lines(contents(value));
-            for (std::string line; std::getline(lines, line);) {
-                std::istringstream numbers(line);
-                options.rows.emplace_back(std::istream_iterator<uint64_t>(numbers), std::istream_iterator<uint64_t>());
-            }
+            options.setup.rows = rows(contents(value));
         } else if (name == "--config") {
             const std::string blob = contents(value);
             options.config.assign(blob.begin(), blob.end());
         } else if (name == "--sizes") {
             std::istringstream numbers(value);
             for (std::string one; std::getline(numbers, one, ',');) options.sizes.push_back(std::stoull(one));
+        } else if (name == "--core") {
+            options.core = std::stoi(value);
+        } else if (name == "--seconds") {
+            options.seconds = std::stod(value);
+        } else if (name == "--repetitions") {
+            options.repetitions = std::stoul(value);
+        } else if (name == "--instructions") {
+            options.instructions = value == "yes";
         }
     }
     return options;
@@ -192,7 +174,4 @@ Options parse_options(int count, char** arguments) {
 }  // namespace
 }  // namespace polysome::bench
 
-int main(int count, char** arguments) {
-    benchmark::Initialize(&count, arguments);
-    polysome::bench::run(polysome::bench::parse_options(count, arguments));
-}
+int main(int count, char** arguments) { polysome::bench::run(polysome::bench::parse_options(count, arguments)); }

@@ -1,24 +1,24 @@
-/// The flow map alone: lookups with refresh, or inserts with expiry, beside rte_hash and the machine's limit.
+/// The flow map alone: lookups with refresh, or inserts with expiry, beside the table of the rivals and the machine's
+/// limit.
 ///
-///     bench_table --flows N --distribution uniform|zipf --inserts yes|no [--benchmark_...]
+///     bench_table --flows N --traffic uniform|zipf --inserts yes|no [--core N] [--seconds S] [--repetitions N]
 ///
 /// Inserts: every key is new, and as many entries end as are made, so that there are always N, each for a minute.
-/// rte_hash does not end entries by itself; there, the key that came N keys ago is deleted.
-#include <benchmark/benchmark.h>
-
 #include <memory>
 #include <span>
 #include <string>
 
-#include "hand/hand.hpp"
 #include "limit.hpp"
+#include "machine.hpp"
 #include "measure.hpp"
-#include "memory.hpp"
 #include "nf/flow_map.hpp"
-#include "traffic.hpp"
+#include "rivals/flow_entry.hpp"
+#include "rivals/store.hpp"
 
 namespace polysome::bench {
 namespace {
+
+constexpr size_t AT_ONCE = 32;
 
 /// As generated code has it for a map by flow.
 struct ByFlow {
@@ -40,33 +40,51 @@ struct ByFlow {
 };
 using Map = FlowMap<ByFlow>;
 
-/// A flow as an IPv4-mapped 5-tuple in words, and as rte_hash's key. Any number is a flow here.
+/// A flow as an IPv4-mapped 5-tuple in words, and as the rivals have it. Any number is a flow here.
 Map::Words words_of(uint32_t flow) {
     const uint64_t mapped = 0xffff00000000;
     return {0, mapped | flow, 0, mapped | 0xc6120001, uint64_t{flow % 60000} << 24 | 80 << 8 | TCP};
 }
-FlowKey key_of(uint32_t flow) { return {flow, 0xc6120001, static_cast<uint16_t>(flow % 60000), 80, TCP}; }
+FlowKey key_of(uint32_t flow) {
+    return _mm_setr_epi32(static_cast<int>(flow), 0x010012c6, static_cast<int>(flow % 60000 | 80 << 16), TCP);
+}
 
-/// What is measured: a table with a number of entries.
-class Subject {
+void must(bool right) {
+    if (!right) std::abort();
+}
+
+/// A table with a number of entries: the next batch of the trace is looked up, or the next new flows are inserted.
+template <class Made>
+class TableColumn : public ColumnOf<Made> {
   public:
-    virtual ~Subject() = default;
-    /// A batch of `order`, from `at` on; calls are for one batch after the other, around its end. 0 if one is not
-    /// there.
-    virtual uint64_t look_up(std::span<const uint32_t> order, size_t at) = 0;
-    /// A batch, from `first` on; calls are for one batch after the other.
-    virtual void insert(uint32_t first) = 0;
-    uint64_t bytes = 0;
-    size_t cursor = 0;
-    uint32_t next = 0;  ///< the next new flow
+    static constexpr size_t BATCH_SIZE = AT_ONCE;
+
+    explicit TableColumn(bool inserts) : inserts_(inserts) {}
+    void batch(std::span<Packet>, uint64_t) override {}
+    void step(size_t at) {
+        if (inserts_) {
+            self().insert(new_);
+            new_ += AT_ONCE;
+        } else {
+            self().look_up(this->trace_->order, at);
+        }
+    }
+    void fill(uint32_t flows) {
+        for (; new_ < flows; new_ += AT_ONCE) self().insert(new_);
+    }
+
+  private:
+    Made& self() { return static_cast<Made&>(*this); }
+    bool inserts_;
+    uint32_t new_ = 0;  ///< the next new flow
 };
 
 /// Batches on their way: two ahead of the present one keys are hashed and their buckets fetched, one ahead the entries.
 class Ahead {
   public:
     struct Batch {
-        std::array<Map::Words, BATCH> keys;
-        std::array<uint64_t, BATCH> hashes;
+        std::array<Map::Words, AT_ONCE> keys;
+        std::array<uint64_t, AT_ONCE> hashes;
     };
 
     /// The next batch; `flow(i)` is the i-th flow from its first on.
@@ -86,8 +104,8 @@ class Ahead {
     template <class Flow>
     void hash(const Map& map, size_t ahead, Flow flow) {
         Batch& batch = batches_[(turn_ + ahead) % 3];
-        for (size_t i = 0; i < BATCH; ++i) {
-            batch.keys[i] = words_of(flow(ahead * BATCH + i));
+        for (size_t i = 0; i < AT_ONCE; ++i) {
+            batch.keys[i] = words_of(flow(ahead * AT_ONCE + i));
             batch.hashes[i] = map.hash(batch.keys[i]);
             map.prefetch(batch.hashes[i]);
         }
@@ -100,38 +118,36 @@ class Ahead {
     size_t turn_ = 0;
 };
 
-class OurMap final : public Subject {
+class GeneratedMap final : public TableColumn<GeneratedMap> {
   public:
     /// Inserts come at such a pace that what was inserted `flows` inserts ago is due.
-    OurMap(uint32_t flows, bool inserts)
-        : pace_(inserts ? ByFlow::idle_max / flows : 0),
-          map_({inserts ? pace_ * flows : ByFlow::idle_max}, clock_, inserts ? flows + BATCH : flows, 1, false) {}
+    GeneratedMap(uint32_t flows, bool inserts)
+        : TableColumn(inserts),
+          pace_(inserts ? ByFlow::idle_max / flows : 0),
+          map_({inserts ? pace_ * flows : ByFlow::idle_max}, clock_, inserts ? flows + AT_ONCE : flows, 1, false) {}
 
-    uint64_t look_up(std::span<const uint32_t> order, size_t at) override {
+    void look_up(std::span<const uint32_t> order, size_t at) {
         const Ahead::Batch& now = looked_up_.next(map_, [&](size_t i) {
             const size_t place = at + i;
             return order[place < order.size() ? place : place - order.size()];
         });
-        clock_.now += BATCH;
-        uint64_t sum = 0;
-        for (size_t i = 0; i < BATCH; ++i) {
+        clock_.now += AT_ONCE;
+        for (size_t i = 0; i < AT_ONCE; ++i) {
             const Map::Handle n = map_.find(now.keys[i], now.hashes[i]);
-            if (n == Map::absent) return 0;
+            must(n != Map::absent);
             map_.use(n);
-            sum += map_.value(n) + 1;
         }
-        return sum;
     }
-    void insert(uint32_t first) override {
+    void insert(uint32_t first) {
         const Ahead::Batch& now = inserted_.next(map_, [first](size_t i) { return first + static_cast<uint32_t>(i); });
-        for (uint32_t i = 0; i < BATCH; ++i) {
+        for (uint32_t i = 0; i < AT_ONCE; ++i) {
             const uint64_t time = clock_.now + pace_;
             for (uint64_t due; (due = map_.next_due(time)) != NEVER;) {
                 clock_.now = due;
                 map_.expire_one();
             }
             clock_.now = time;
-            if (map_.put(now.keys[i], now.hashes[i], first + i).what != Put::stored) std::abort();
+            must(map_.put(now.keys[i], now.hashes[i], first + i).what == Put::stored);
         }
     }
 
@@ -142,109 +158,98 @@ class OurMap final : public Subject {
     Ahead looked_up_, inserted_;
 };
 
-class RteHash final : public Subject {
+class RivalMap final : public TableColumn<RivalMap> {
   public:
-    RteHash(uint32_t flows, bool inserts)
-        : flows_(flows),
-          inserts_(inserts),
-          table_(make_table<FlowKey>("flows", flows)),
-          states_(large_array<State>(size_t{flows} * 2 + 128)) {}
+    RivalMap(uint32_t flows, bool inserts)
+        : TableColumn(inserts),
+          pace_(inserts ? ByFlow::idle_max / flows : 0),
+          entries_(inserts ? flows + AT_ONCE : flows, {inserts ? pace_ * flows : ByFlow::idle_max}) {}
 
-    uint64_t look_up(std::span<const uint32_t> order, size_t at) override {
-        std::array<FlowKey, BATCH> keys;
-        std::array<const void*, BATCH> pointers;
-        std::array<int32_t, BATCH> places;
-        for (size_t i = 0; i < BATCH; ++i) {
-            keys[i] = key_of(order[at + i]);
-            pointers[i] = &keys[i];
+    void look_up(std::span<const uint32_t> order, size_t at) {
+        prepare([&](size_t i) { return order[at + i]; });
+        now_ += AT_ONCE;
+        for (size_t i = 0; i < AT_ONCE; ++i) {
+            const uint32_t place = entries_.find(keys_[i], hashes_[i], candidates_[i], now_, on_end);
+            must(place != NONE);
+            entries_[place].life.last = now_;
         }
-        rte_hash_lookup_bulk(table_, pointers.data(), BATCH, places.data());
-        for (const int32_t place : places) {
-            if (place < 0) return 0;
-            __builtin_prefetch(&states_[place], 1);
-        }
-        now_ += BATCH;
-        uint64_t sum = 0;
-        for (const int32_t place : places) {
-            states_[place].used = now_;
-            sum += states_[place].value + 1;
-        }
-        return sum;
     }
-    void insert(uint32_t first) override {
-        for (uint32_t i = 0; i < BATCH; ++i) {
-            if (inserts_ && now_ >= flows_) {
-                const FlowKey old = key_of(static_cast<uint32_t>(first + i - flows_));
-                rte_hash_del_key(table_, &old);
-            }
-            const FlowKey key = key_of(first + i);
-            const int32_t place = rte_hash_add_key(table_, &key);
-            if (place < 0) std::abort();
-            states_[place] = {++now_, first + i};
+    void insert(uint32_t first) {
+        prepare([&](size_t i) { return first + static_cast<uint32_t>(i); });
+        for (uint32_t i = 0; i < AT_ONCE; ++i) {
+            now_ += pace_;
+            entries_.expire(now_, on_end);
+            must(entries_.find(keys_[i], hashes_[i], candidates_[i], now_, on_end) == NONE && !entries_.full());
+            const uint32_t place = entries_.insert(hashes_[i], now_);
+            entries_[place].set(keys_[i], 0);
+            entries_.begin(place);
         }
     }
 
   private:
-    struct State {
-        uint64_t used, value;
+    struct Entry : FlowEntry {
+        uint32_t lifetime() const { return 0; }
     };
-    uint64_t flows_, now_ = 0;
-    bool inserts_;
-    rte_hash* table_;
-    State* states_;
+    static void on_end(const Entry&, uint64_t) {}
+
+    template <class Flow>
+    void prepare(Flow flow) {
+        for (size_t i = 0; i < AT_ONCE; ++i) {
+            keys_[i] = key_of(flow(i));
+            hashes_[i] = hash_of(keys_[i]);
+            entries_.prefetch(hashes_[i]);
+        }
+        for (size_t i = 0; i < AT_ONCE; ++i) candidates_[i] = entries_.candidate(hashes_[i]);
+    }
+
+    uint64_t pace_, now_ = ByFlow::idle_max;
+    Store<Entry, 1, Equal> entries_;
+    std::array<FlowKey, AT_ONCE> keys_;
+    std::array<uint32_t, AT_ONCE> hashes_, candidates_;
 };
 
 template <class Made>
-std::unique_ptr<Subject> filled(uint32_t flows, bool inserts) {
-    const uint64_t before = resident() + dpdk_bytes();
-    auto subject = std::make_unique<Made>(flows, inserts);
-    for (; subject->next < flows; subject->next += BATCH) subject->insert(subject->next);
-    subject->bytes = resident() + dpdk_bytes() - before;
-    return subject;
+std::unique_ptr<Column> filled(uint32_t flows, bool inserts) {
+    const uint64_t before = resident();
+    auto made = std::make_unique<Made>(flows, inserts);
+    made->fill(flows);
+    made->resident = resident() - before;
+    return made;
 }
 
-void run(uint32_t flows, bool zipf, bool inserts) {
-    flows = flows / BATCH * BATCH;
-    start_dpdk((uint64_t{128} << 20) + uint64_t{flows} * 192);
-    const std::array<std::pair<std::string, std::unique_ptr<Subject>>, 2> subjects{
-        {{"generated", filled<OurMap>(flows, inserts)}, {"hand", filled<RteHash>(flows, inserts)}}};
-    const std::vector<uint32_t> order = make_order(flows, zipf);
-    for (auto& [name, subject] : subjects) {
-        benchmark::AddCustomContext(name + "_bytes", std::to_string(subject->bytes));
-        benchmark::RegisterBenchmark(name.c_str(), [&, s = subject.get()](benchmark::State& state) {
-            measure(state, order.size(), s->cursor, [&](size_t at) {
-                if (inserts) {
-                    s->insert(s->next);
-                    s->next += BATCH;
-                } else {
-                    const uint64_t sum = s->look_up(order, at);
-                    if (sum == 0) std::abort();
-                    benchmark::DoNotOptimize(sum);
-                }
-            });
-        });
-    }
-    const Limit limit(subjects[0].second->bytes / 64);
-    size_t cursor = 0;
-    benchmark::RegisterBenchmark("limit", [&](benchmark::State& state) {
-        measure(state, order.size(), cursor,
-                [&](size_t at) { benchmark::DoNotOptimize(limit.read({&order[at], BATCH})); });
-    });
-    benchmark::RunSpecifiedBenchmarks();
+void run(uint32_t flows, bool zipf, bool inserts, int core, double seconds, size_t repetitions) {
+    flows = flows / AT_ONCE * AT_ONCE;
+    Said said;
+    said.number("core", stay_on_core(core));
+    Columns columns;
+    columns.emplace_back("generated", filled<GeneratedMap>(flows, inserts));
+    columns.emplace_back("equal", filled<RivalMap>(flows, inserts));
+    columns.emplace_back("limit", std::make_unique<LimitColumn>(columns[0].second->resident));
+    const Trace trace(make_order(flows, zipf));
+    for (const auto& [name, column] : columns) column->load(trace);
+    const Pages large = pages();
+    said.number("large_pages", large.all ? static_cast<double>(large.large) / static_cast<double>(large.all) : 1);
+    measure_all(columns, seconds, repetitions, said);
+    said.print();
 }
 
 }  // namespace
 }  // namespace polysome::bench
 
 int main(int count, char** arguments) {
-    benchmark::Initialize(&count, arguments);
     uint32_t flows = 65536;
     bool zipf = false, inserts = false;
+    int core = -1;
+    double seconds = 0.2;
+    size_t repetitions = 5;
     for (int i = 1; i + 1 < count; i += 2) {
         const std::string name = arguments[i], value = arguments[i + 1];
         if (name == "--flows") flows = static_cast<uint32_t>(std::stoul(value));
-        if (name == "--distribution") zipf = value == "zipf";
+        if (name == "--traffic") zipf = value == "zipf";
         if (name == "--inserts") inserts = value == "yes";
+        if (name == "--core") core = std::stoi(value);
+        if (name == "--seconds") seconds = std::stod(value);
+        if (name == "--repetitions") repetitions = std::stoul(value);
     }
-    polysome::bench::run(flows, zipf, inserts);
+    polysome::bench::run(flows, zipf, inserts, core, seconds, repetitions);
 }

@@ -1,7 +1,10 @@
-/// What is measured: a network function at work on the trace, with its own time.
+/// What is measured: a network function at work on the trace, with its own time; or something to compare it with.
 #pragma once
 
+#include <x86intrin.h>
+
 #include <span>
+#include <string_view>
 
 #include "trace.hpp"
 
@@ -10,29 +13,94 @@ namespace polysome::bench {
 class Column {
   public:
     virtual ~Column() = default;
-    /// Decides about whole packets, at most BATCH, and rewrites them.
-    void batch(std::span<Packet> packets) { run(packets, later(packets.size())); }
-    /// What `step` walks through; it must outlive this.
+    /// Decides about whole packets that arrive at `now`, at most MOST, and rewrites them.
+    virtual void batch(std::span<Packet> packets, uint64_t now) = 0;
+    /// What `pass` walks through; it must outlive this.
     virtual void load(const Trace& trace) { trace_ = &trace; }
-    /// The BATCH packets of the trace from `at` on: this is what is timed.
-    virtual void step(size_t at) {
-        trace_->copy(at, buffers_);
-        batch(buffers_.packets);
-    }
+    /// The next packets of the trace, at least so many, in batches of the column's own size: this is what is timed.
+    virtual void pass(size_t packets) = 0;
+    /// One batch of the trace per element, which becomes its cycles of the time stamp counter per packet.
+    virtual void time_batches(std::span<double> cycles) = 0;
+    virtual size_t batch_size() const = 0;
     /// Packets made by the network function itself so far.
-    virtual uint64_t emitted() const = 0;
+    virtual uint64_t emitted() const { return 0; }
+    /// Where these go.
+    virtual void emit_to(Emit, void*) {}
+
+    /// Time after so many packets more, in ns.
+    uint64_t later(size_t packets) { return now_ += packets * NS_PER_PACKET; }
 
     size_t cursor = 0;      ///< where it is in the trace
     uint64_t resident = 0;  ///< bytes that this process grew by while flows were opened
 
   protected:
-    virtual void run(std::span<Packet> packets, uint64_t now) = 0;
-    /// Time after so many packets more, in ns.
-    uint64_t later(size_t packets) { return now_ += packets * NS_PER_PACKET; }
+    const Trace* trace_ = nullptr;
+    uint64_t now_ = 1'000'000'000'000'000'000;
+};
+
+/// `Made` has `BATCH_SIZE` and `step(at)`: the packets of the trace from `at` on.
+template <class Made>
+class ColumnOf : public Column {
+  public:
+    void pass(size_t packets) final {
+        for (size_t done = 0; done < packets; done += Made::BATCH_SIZE) self().step(next());
+    }
+    void time_batches(std::span<double> cycles) final {
+        for (double& one : cycles) {
+            const uint64_t start = __rdtsc();
+            self().step(next());
+            one = static_cast<double>(__rdtsc() - start) / static_cast<double>(Made::BATCH_SIZE);
+        }
+    }
+    size_t batch_size() const final { return Made::BATCH_SIZE; }
 
   private:
-    uint64_t now_ = 1'000'000'000'000'000'000;
-    const Trace* trace_ = nullptr;
+    Made& self() { return static_cast<Made&>(*this); }
+    size_t next() {
+        const size_t at = cursor + Made::BATCH_SIZE > trace_->order.size() ? 0 : cursor;
+        cursor = at + Made::BATCH_SIZE;
+        return at;
+    }
+};
+
+/// A rival; see rivals/rival.hpp.
+template <class Rival>
+class RivalColumn final : public ColumnOf<RivalColumn<Rival>> {
+  public:
+    static constexpr size_t BATCH_SIZE = Rival::BATCH_SIZE;
+
+    template <class Setup>
+    explicit RivalColumn(const Setup& setup) : nf_(setup) {}
+    void batch(std::span<Packet> packets, uint64_t now) override { nf_.batch(packets, now); }
+    void step(size_t at) {
+        this->trace_->copy(at, BATCH_SIZE, buffers_);
+        nf_.batch(buffers_.first(BATCH_SIZE), this->later(BATCH_SIZE));
+    }
+    uint64_t emitted() const override {
+        if constexpr (requires { nf_.emitted(); }) return nf_.emitted();
+        return 0;
+    }
+    void emit_to(Emit emit, void* to) override {
+        if constexpr (requires { nf_.emit_to(emit, to); }) nf_.emit_to(emit, to);
+    }
+
+  private:
+    Rival nf_;
+    Buffers buffers_;
+};
+
+/// The frames are copied, as all of the above begin with, and nothing is done with them.
+class SourceColumn final : public ColumnOf<SourceColumn> {
+  public:
+    static constexpr size_t BATCH_SIZE = 32;
+
+    void batch(std::span<Packet>, uint64_t) override {}
+    void step(size_t at) {
+        trace_->copy(at, BATCH_SIZE, buffers_);
+        asm volatile("" : : "r"(&buffers_) : "memory");
+    }
+
+  private:
     Buffers buffers_;
 };
 

@@ -40,13 +40,19 @@ inline void must(bool right, const char* what) {
 
 /// What both have in common. `Made` is the class itself, which the machine tells what happens.
 template <class Nf, class Made>
-class GeneratedBase : public Column {
+class GeneratedBase : public ColumnOf<Made> {
   public:
+    static constexpr size_t BATCH_SIZE = 32;  ///< the most that a machine looks at together, and the fastest
+
     GeneratedBase(Made& self, std::span<const uint64_t> sizes, std::span<const uint8_t> config)
-        : machine_(self, sizes) {
+        : machine_(self, sizes, false, BATCH_SIZE) {
         must(machine_.configure(config), "it refuses its config");
     }
     uint64_t emitted() const override { return machine_.counters().emitted; }
+    void emit_to(Emit emit, void* to) override {
+        emit_ = emit;
+        to_ = to;
+    }
     /// Bytes that its flow maps take when they are full, as their code says.
     uint64_t memory() const {
         uint64_t sum = 0;
@@ -65,7 +71,15 @@ class GeneratedBase : public Column {
     void decided(uint64_t, uint64_t, const AnyPacket&) {}
 
   protected:
+    void tell(uint64_t time, std::span<const uint8_t> bytes) {
+        if (emit_ != nullptr) emit_(to_, time, bytes);
+    }
+
     Machine<Nf, Made> machine_;
+
+  private:
+    Emit emit_ = nullptr;
+    void* to_ = nullptr;
 };
 
 class GeneratedColumn final : public GeneratedBase<GeneratedNf, GeneratedColumn> {
@@ -80,11 +94,14 @@ class GeneratedColumn final : public GeneratedBase<GeneratedNf, GeneratedColumn>
         p.out = static_cast<uint8_t>(port);
     }
     using GeneratedBase::emitted;
-    void emitted(uint16_t, uint64_t, std::span<const uint8_t>, uint64_t) {}
+    void emitted(uint16_t, uint64_t time, std::span<const uint8_t> bytes, uint64_t) { tell(time, bytes); }
 
-  protected:
-    void run(std::span<Packet> packets, uint64_t now) override {
-        std::array<Arrival, BATCH> arrivals;
+    void step(size_t at) {
+        trace_->copy(at, BATCH_SIZE, buffers_);
+        batch(buffers_.first(BATCH_SIZE), later(BATCH_SIZE));
+    }
+    void batch(std::span<Packet> packets, uint64_t now) override {
+        std::array<Arrival, MOST> arrivals;
         packets_ = packets.data();
         for (size_t i = 0; i < packets.size(); ++i) {
             packets[i].out = DROP;
@@ -97,6 +114,7 @@ class GeneratedColumn final : public GeneratedBase<GeneratedNf, GeneratedColumn>
   private:
     Packet* packets_ = nullptr;
     uint64_t first_ = 0;
+    Buffers buffers_;
 };
 
 /// Frames with the fields of the packets come in, and frames with their edits go out. For whole packets it plays the
@@ -107,6 +125,7 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
         : GeneratedBase(*this, sizes, config) {}
 
     void load(const Trace& trace) override {
+        Column::load(trace);
         const size_t count = trace.order.size();
         prepared_ = large_array<Frame>(count);
         sizes_.resize(count);
@@ -114,9 +133,9 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
             sizes_[i] = take_fields({trace.frames[i].data(), FRAME, trace.ports[i], DROP}, prepared_[i]);
         }
     }
-    void step(size_t at) override {
-        std::memcpy(frames_.data(), prepared_ + at, BATCH * FRAME);
-        decide(BATCH, sizes_.data() + at, later(BATCH));
+    void step(size_t at) {
+        std::memcpy(frames_.data(), prepared_ + at, BATCH_SIZE * FRAME);
+        decide(BATCH_SIZE, sizes_.data() + at, later(BATCH_SIZE));
     }
 
     void left(uint16_t, uint64_t, std::span<const uint8_t> bytes, uint64_t order) {
@@ -125,11 +144,11 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
         answers_[order - first_] = static_cast<uint8_t>(bytes.size());
     }
     using GeneratedBase::emitted;
-    void emitted(uint16_t port, uint64_t, std::span<const uint8_t> bytes, uint64_t) { machine_.nf().own(port, bytes); }
-
-  protected:
-    void run(std::span<Packet> packets, uint64_t now) override {
-        std::array<uint8_t, BATCH> sizes;
+    void emitted(uint16_t port, uint64_t time, std::span<const uint8_t> bytes, uint64_t) {
+        tell(time, machine_.nf().own(port, bytes));
+    }
+    void batch(std::span<Packet> packets, uint64_t now) override {
+        std::array<uint8_t, MOST> sizes;
         for (size_t i = 0; i < packets.size(); ++i) sizes[i] = take_fields(packets[i], frames_[i]);
         decide(packets.size(), sizes.data(), now);
         for (size_t i = 0; i < packets.size(); ++i) {
@@ -160,7 +179,7 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
 
     /// The first `count` of frames_: they become their answers, of sizes answers_ (0: dropped).
     void decide(size_t count, const uint8_t* sizes, uint64_t now) {
-        std::array<Arrival, BATCH> arrivals;
+        std::array<Arrival, MOST> arrivals;
         for (size_t i = 0; i < count; ++i) {
             answers_[i] = 0;
             arrivals[i] = {now, frames_[i].data(), sizes[i], Tag::port(frames_[i].data())};
@@ -191,8 +210,8 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
 
     Frame* prepared_ = nullptr;  ///< of the trace
     std::vector<uint8_t> sizes_;
-    alignas(64) std::array<Frame, BATCH> frames_;  ///< the present batch
-    std::array<uint8_t, BATCH> answers_{};
+    alignas(64) std::array<Frame, MOST> frames_;  ///< the present batch
+    std::array<uint8_t, MOST> answers_{};
     uint64_t first_ = 0;
 };
 

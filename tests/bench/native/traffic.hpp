@@ -5,17 +5,19 @@
 /// whoever measures copies a batch of them first, and every column does so alike. All checksums are right.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace polysome::bench {
 
-inline constexpr size_t FRAME = 64;  ///< bytes, without the frame check sequence
-inline constexpr size_t BATCH = 32;
+inline constexpr size_t FRAME = 64;             ///< bytes, without the frame check sequence
+inline constexpr size_t MOST = 128;             ///< packets in a batch
 inline constexpr uint64_t NS_PER_PACKET = 100;  ///< time that passes per packet: 10 Mpps
 
 using Frame = std::array<uint8_t, FRAME>;
@@ -32,6 +34,9 @@ struct Packet {
     uint8_t port = 0;    ///< it came from
     uint8_t out = DROP;  ///< it goes to
 };
+
+/// Takes a packet that a network function made, and when (ns).
+using Emit = void (*)(void* to, uint64_t time, std::span<const uint8_t> bytes);
 
 /// Addresses and ports in host order.
 struct Tuple {

@@ -1,0 +1,129 @@
+"""What the bench compares with does the same work: the rivals of the column `equal` (native/rivals) do what the
+interpreter does with the same packets, byte for byte, and send the same records.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from native_build import build_programs, missing
+from native_nfs import Config, resized
+from rival_traces import KINDS, Packet, draw
+
+from polysome.config.load import load_config
+from polysome.engines import ENGINES
+from polysome.engines.options import RunOptions
+from polysome.engines.trace import Arrival, Trace
+from polysome.ir import program as ir
+from polysome.resources import folder
+from polysome.semantics.check import check
+from polysome.syntax.diagnostics import Report
+
+MADE = 0xFFFFFFFF
+SEEDS, PACKETS = range(24), 400
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
+
+Left = tuple[int, int, bytes]  # number of the packet, port, bytes
+Sent = tuple[int, bytes]  # by the NF itself: time, bytes
+
+
+@cache
+def example(name: str) -> ir.Program:
+    return check(folder("examples") / name / f"{name}.nf", Report())
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where play_NAME of each rival is."""
+    built = tmp_path_factory.mktemp("rivals")
+    assert build_programs(built, [f"play_{name}" for name in KINDS])
+    return built
+
+
+def played(
+    program: Path, column: str, capacity: int, config: Config, trace: Sequence[Packet], scratch: Path
+) -> tuple[list[Left], list[Sent]]:
+    """What a rival makes of a trace."""
+    rows, file = scratch / "rows", scratch / "trace"
+    rows.write_text("\n".join(" ".join(map(str, row)) for row in config.rows), encoding="utf-8")
+    file.write_bytes(b"".join(struct.pack("<QHH", t, port, len(f)) + f for t, port, f in trace))
+    command = [str(program), column, str(capacity), str(rows), str(file)]
+    said = subprocess.run(command, capture_output=True, check=True).stdout
+    left, sent, at = list[Left](), list[Sent](), 0
+    while at < len(said):
+        number, port, size = struct.unpack_from("<IHH", said, at)
+        at += 8
+        if number == MADE:
+            (time,) = struct.unpack_from("<Q", said, at)
+            at += 8
+            sent.append((time, said[at : at + size]))
+        else:
+            left.append((number, port, said[at : at + size]))
+        at += size
+    return left, sent
+
+
+def meant(
+    name: str, capacity: int, config: Config, trace: Sequence[Packet], scratch: Path
+) -> tuple[list[Left], list[Sent]]:
+    """What the spec makes of it."""
+    program = resized(example(name), capacity)
+    files = []
+    for table, text in config.files.items():
+        path = scratch / (f"{table}.csv" if table else "config.toml")
+        path.write_text(text, encoding="utf-8")
+        files.append(f"{table}={path}" if table else str(path))
+    values = load_config(program, files, Report())
+    arrivals = tuple(Arrival(port, time, frame) for time, port, frame in trace)
+    record = ENGINES["interp"].run(program, Trace(values, arrivals), RunOptions())
+    assert record.crash is None
+    left = [(f.number, c.port, c.data) for f in record.fates for c in f.copies]
+    return left, [(made.time, made.data) for made in record.emitted]
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("capacity", [1, 2, 4, 100])
+def test_equal_is_equal(name: str, capacity: int, programs: Path, tmp_path: Path) -> None:
+    config = KINDS[name].config
+    for seed in SEEDS:
+        trace = draw(name, seed, PACKETS)
+        expected = meant(name, capacity, config, trace, tmp_path)
+        found = played(programs / f"play_{name}", "equal", capacity, config, trace, tmp_path)
+        for one, other in zip(found[0], expected[0], strict=False):
+            assert one == other, f"seed {seed}: packet {other[0]} at {trace[other[0]][0]}"
+        for made, sent in zip(found[1], expected[1], strict=False):
+            assert made == sent, f"seed {seed}: what is sent at {sent[0]}"
+        assert list(map(len, found)) == list(map(len, expected)), f"seed {seed}"
+
+
+def test_without_expiry_approximate_is_equal(programs: Path, tmp_path: Path) -> None:
+    """As long as there is room and nothing ends, there is nothing to approximate."""
+    for name in KINDS:
+        trace = [(10**18 + i, port, frame) for i, (_, port, frame) in enumerate(draw(name, 1, PACKETS))]
+        one, other = (
+            played(programs / f"play_{name}", column, 1000, KINDS[name].config, trace, tmp_path)
+            for column in ("equal", "approximate")
+        )
+        assert one[0] == other[0], name
+
+
+def test_the_last_public_port(programs: Path, tmp_path: Path) -> None:
+    """More UDP flows than an address has ports, half of which end and come back in another order."""
+    config = Config({"": 'pool_addresses = ["100.64.0.0"]'}, [(0x64400000,)])
+    frame = next(f for _, port, f in draw("nat", 7, 100) if port == 0 and len(f) > 60 and f[23] == 17 and f[14] == 0x45)
+    ports = 65536 - 1024
+    trace: list[Packet] = []
+    for round in range(3):
+        flows = range(ports + 10) if round == 0 else range(0, ports, 7)
+        for flow in flows:
+            address = struct.pack("!I", 0x0B000000 + flow + round * 5)
+            trace.append((10**18 + round * 299 * 10**9 + flow // 20, 0, frame[:26] + address + frame[30:]))
+    expected = meant("nat", 100_000, config, trace, tmp_path)
+    found = played(programs / "play_nat", "equal", 100_000, config, trace, tmp_path)
+    assert found == expected and len(found[0]) < len(trace)
