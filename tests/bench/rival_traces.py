@@ -23,6 +23,7 @@ Packet = tuple[int, int, bytes]  # time in ns, port, frame
 HOSTS = [0x0A000001, 0x0A000002, 0x0A0000FE]
 REMOTES = [0xC6120001, 0x0A000064]  # the second is the load balancer's address
 PUBLIC = [0x64400000, 0x64400001]
+BACKENDS = [(0x0A000100 + i, 0x020000000B00 + i, i % 2) for i in range(3)]  # address, MAC, port
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ RULES = [
 
 
 def _backends() -> Config:
-    rows = [(0x0A000100 + i, 0x020000000B00 + i, i % 2) for i in range(3)]
+    rows = BACKENDS
     names = ("clients", "servers")
     lines = [
         f'  {{ ip = "{ipv4(ip)}", mac = "{m.to_bytes(6, "big").hex(":")}", uplink = "{names[p]}" }},'
@@ -112,8 +113,9 @@ def _sum(data: bytes) -> int:
 class Drawn:
     """Frames for one NF."""
 
-    def __init__(self, kind: Kind, choice: random.Random, odd: float) -> None:
-        self.kind, self.choice, self.odd = kind, choice, odd
+    def __init__(self, kind: Kind, choice: random.Random, odd: float, one: float) -> None:
+        """`odd`: how often a thing is not as usual; `one`: how many packets belong to one TCP connection."""
+        self.kind, self.choice, self.odd, self.one = kind, choice, odd, one
 
     def rarely(self) -> bool:
         return self.choice.random() < self.odd
@@ -124,13 +126,15 @@ class Drawn:
         host, end = one.choice(HOSTS), one.choice(self.kind.ends)
         host_port = one.choice((1000, 1023)) if one.random() < 0.8 else 0
         end_port = one.choice((80, *range(1024, 1030))) if end in PUBLIC else one.choice((80, 443))
+        protocol = one.choice((TCP, UDP)) if not self.rarely() else one.choice((47, 132, 0))
+        if one.random() < self.one:
+            host, end, host_port, end_port, protocol = HOSTS[0], REMOTES[0], 1000, 80, TCP
         if port == 1 and self.kind.sides:
             src, dst, sport, dport = end, host, end_port, host_port
             if end in PUBLIC:
                 src, dst, sport, dport = REMOTES[0], end, 80, end_port
         else:
             src, dst, sport, dport = host, end, host_port, end_port
-        protocol = one.choice((TCP, UDP)) if not self.rarely() else one.choice((47, 132, 0))
         return self.ethernet(self.ip(src, dst, protocol, sport, dport))
 
     def ethernet(self, ip: bytes) -> bytes:
@@ -178,14 +182,20 @@ class Drawn:
         else:
             return data
         right = _sum(addresses + struct.pack("!HH", protocol, len(l4)) + l4)
-        given = one.choice((0, 0xFFFF, one.randrange(65536))) if one.random() < 0.3 else right
+        given = one.choice((0, 0xFFFF, self.becomes_zero(addresses))) if one.random() < 0.3 else right
         return l4[:at] + struct.pack("!H", given) + l4[at + 2 :]
+
+    def becomes_zero(self, addresses: bytes) -> int:
+        """A checksum that is 0 when the destination has become a backend's address, as is to be avoided for UDP."""
+        before = sum(struct.unpack("!HH", addresses[4:]))
+        after = sum(struct.unpack("!HH", struct.pack("!I", self.choice.choice(BACKENDS)[0])))
+        return (after - before) % 0xFFFF
 
 
 def draw(name: str, seed: int, packets: int) -> list[Packet]:
     """A trace in order of time; what is odd in it is more in some than in others."""
     kind, choice = KINDS[name], random.Random(seed)
-    drawn = Drawn(kind, choice, choice.choice((0.0, 0.02, 0.1)))
+    drawn = Drawn(kind, choice, choice.choice((0.0, 0.02, 0.1)), choice.choice((0.0, 0.7)))
     if name == "telemetry" and seed % 4 == 0:
         return _kept_alive(drawn, packets)
     now = choice.choice((0, 1, 10**18, 10**18 + choice.randrange(10**12)))
@@ -212,11 +222,24 @@ def _later(idles: Sequence[int], trace: Sequence[Packet], choice: random.Random,
 
 
 def _kept_alive(drawn: Drawn, packets: int) -> list[Packet]:
-    """A few flows without an end, each for more than half an hour."""
-    choice = drawn.choice
-    frames = [drawn.frame(0) for _ in range(6)]
+    """A few flows without an end, each for just more than half an hour and again."""
+    choice, start, most = drawn.choice, 10**18, 30 * MINUTE
+    frames = [drawn.frame(0) for _ in range(3)]
+    steps = range(start, start + packets // len(frames) * 14 * SECOND, 14 * SECOND)
+    about = [start + most + choice.choice((-1, 0, 1)), start + most + 10 * SECOND]
+    return [(now, choice.randrange(2), frame) for now in sorted([*steps, *about]) for frame in frames]
+
+
+def many_talkers(seed: int, packets: int) -> list[Packet]:
+    """Far more flows than a top list has counters, over some of its intervals; some have many packets."""
+    kind, choice = KINDS["telemetry"], random.Random(seed)
+    drawn = Drawn(kind, choice, 0.0, 0.0)
+    frames = []
+    for _ in range(3000):
+        source = 0x0A000000 + choice.randrange(1 << 20)
+        frames.append(drawn.ethernet(drawn.ip(source, REMOTES[0], UDP, choice.randrange(1024, 65536), 53)))
     now, trace = 10**18, list[Packet]()
     while len(trace) < packets:
-        trace += [(now, choice.randrange(2), frame) for frame in choice.sample(frames, 3)]
-        now += choice.choice((SECOND - 1, SECOND, 5 * SECOND, 7 * SECOND, 15 * SECOND - 1, 15 * SECOND))
+        trace.append((now, choice.randrange(2), frames[min(choice.randrange(3000), choice.randrange(3000))]))
+        now += choice.choice((0, 0, 0, 10**6, 4 * 10**6))
     return trace

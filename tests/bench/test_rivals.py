@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from native_build import build_programs, missing
 from native_nfs import Config, resized
-from rival_traces import KINDS, Packet, draw
+from rival_traces import KINDS, Packet, draw, many_talkers
 
 from polysome.config.load import load_config
 from polysome.engines import ENGINES
@@ -113,17 +113,25 @@ def test_without_expiry_approximate_is_equal(programs: Path, tmp_path: Path) -> 
         assert one[0] == other[0], name
 
 
-def test_the_last_public_port(programs: Path, tmp_path: Path) -> None:
-    """More UDP flows than an address has ports, half of which end and come back in another order."""
+def test_more_talkers_than_counters(programs: Path, tmp_path: Path) -> None:
+    config, trace = KINDS["telemetry"].config, many_talkers(1, 20_000)
+    expected = meant("telemetry", 10_000, config, trace, tmp_path)
+    found = played(programs / "play_telemetry", "equal", 10_000, config, trace, tmp_path)
+    assert found == expected and len(found[1]) > 20
+
+
+@pytest.mark.parametrize("capacity", [64_000, 100_000])
+def test_the_last_public_port(capacity: int, programs: Path, tmp_path: Path) -> None:
+    """More UDP flows than there is room for, or than an address has ports; all end, in the order in which they were
+    used last, and as many come anew: they get the ports in that order.
+    """
     config = Config({"": 'pool_addresses = ["100.64.0.0"]'}, [(0x64400000,)])
     frame = next(f for _, port, f in draw("nat", 7, 100) if port == 0 and len(f) > 60 and f[23] == 17 and f[14] == 0x45)
-    ports = 65536 - 1024
     trace: list[Packet] = []
-    for round in range(3):
-        flows = range(ports + 10) if round == 0 else range(0, ports, 7)
+    for time, first, flows in ((0, 0, range(65_000)), (10, 0, range(0, 65_000, 7)), (400, 1 << 20, range(65_000))):
         for flow in flows:
-            address = struct.pack("!I", 0x0B000000 + flow + round * 5)
-            trace.append((10**18 + round * 299 * 10**9 + flow // 20, 0, frame[:26] + address + frame[30:]))
-    expected = meant("nat", 100_000, config, trace, tmp_path)
-    found = played(programs / "play_nat", "equal", 100_000, config, trace, tmp_path)
+            address = struct.pack("!I", 0x0B000000 + first + flow)
+            trace.append((10**18 + time * 10**9 + flow // 20, 0, frame[:26] + address + frame[30:]))
+    expected = meant("nat", capacity, config, trace, tmp_path)
+    found = played(programs / "play_nat", "equal", capacity, config, trace, tmp_path)
     assert found == expected and len(found[0]) < len(trace)

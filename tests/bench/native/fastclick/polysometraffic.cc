@@ -116,16 +116,16 @@ bool PolysomeTraffic::run_task(Task* task) {
         prepare();
         began_ = processor_time();
     }
-    std::array<const bench::Frame*, bench::BATCH> frames;
+    std::array<const bench::Frame*, bench::OPENED> frames;
     for (size_t n = 0; n < batches; ++n) {
         const size_t port = n % lanes_.size();
         Lane& lane = lanes_[port];
-        if (lane.cursor + bench::BATCH > lane.places.size()) lane.cursor = 0;
-        for (size_t i = 0; i < bench::BATCH; ++i) frames[i] = trace_->frames + lane.places[lane.cursor + i];
-        lane.cursor += bench::BATCH;
-        send(static_cast<int>(port), frames.data(), bench::BATCH);
+        if (lane.cursor + bench::OPENED > lane.places.size()) lane.cursor = 0;
+        for (size_t i = 0; i < bench::OPENED; ++i) frames[i] = trace_->frames + lane.places[lane.cursor + i];
+        lane.cursor += bench::OPENED;
+        send(static_cast<int>(port), frames.data(), bench::OPENED);
     }
-    packets_ += batches * bench::BATCH;
+    packets_ += batches * bench::OPENED;
     const uint64_t now = processor_time();
     if (static_cast<double>(now - began_) >= seconds_ * 1e9) repetition_ends(now);
     task->fast_reschedule();
@@ -136,7 +136,7 @@ bool PolysomeTraffic::run_task(Task* task) {
 void PolysomeTraffic::open() {
     publics_ = bench::no_publics(traffic_);
     bench::open_flows(traffic_, publics_, [&](std::span<bench::Packet> packets) {
-        std::array<const bench::Frame*, bench::BATCH> frames;
+        std::array<const bench::Frame*, bench::OPENED> frames;
         for (size_t i = 0; i < packets.size(); ++i) {
             packets[i].data[bench::FRAME - 1] = static_cast<uint8_t>(i);  // which one it is when it comes back
             frames[i] = reinterpret_cast<const bench::Frame*>(packets[i].data);

@@ -47,7 +47,7 @@ struct alignas(16) Open {
 template <class Column>
 class Rival {
   public:
-    static constexpr size_t BATCH_SIZE = 32;
+    static constexpr size_t BATCH_SIZE = 64;
 
     explicit Rival(const Setup& setup)
         : limit_(setup.rows.at(0).at(0)),

@@ -46,7 +46,7 @@ struct Connection : FlowEntry {
 template <class Column>
 class Rival {
   public:
-    static constexpr size_t BATCH_SIZE = 32;
+    static constexpr size_t BATCH_SIZE = 64;
 
     explicit Rival(const Setup& setup)
         : connections_(setup.flows, {120 * SECOND, 240 * SECOND, 124 * 60 * SECOND, 10 * SECOND}) {}

@@ -31,7 +31,7 @@ struct alignas(32) Sticky {
 template <class Column>
 class Rival {
   public:
-    static constexpr size_t BATCH_SIZE = 32;
+    static constexpr size_t BATCH_SIZE = 64;
 
     explicit Rival(const Setup& setup) : sticky_(setup.flows, {IDLE}) {
         for (const auto& row : setup.rows) {  // ip, mac, uplink

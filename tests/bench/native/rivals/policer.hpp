@@ -56,7 +56,7 @@ struct alignas(16) Own {
 template <class Column>
 class Rival {
   public:
-    static constexpr size_t BATCH_SIZE = 32;
+    static constexpr size_t BATCH_SIZE = 64;
 
     explicit Rival(const Setup& setup) : own_(setup.rows.size()), meters_(setup.flows, {IDLE}) {
         for (const auto& row : setup.rows) {  // address, cir, cbs, pir, pbs; the first is for all without one

@@ -39,12 +39,14 @@ class Table {
     uint32_t places() const { return groups_ * 16; }
     void prefetch(uint32_t hash) const { __builtin_prefetch(&tags_[home(hash)]); }
 
-    /// Where an entry of this hash may be, which it prefetches; NONE if the first look finds none.
+    /// Where an entry of this hash may be, which it prefetches; NONE if the first look finds none: then the place is
+    /// prefetched that a new one would get.
     [[gnu::always_inline]] uint32_t candidate(uint32_t hash) const {
         const uint32_t group = home(hash), found = matches(group, tag(hash));
-        const uint32_t place = group * 16 + static_cast<uint32_t>(__builtin_ctz(found | 0x8000));
+        const uint32_t looked_at = found != 0 ? found : matches(group, 0);
+        const uint32_t place = group * 16 + static_cast<uint32_t>(__builtin_ctz(looked_at | 0x8000));
         __builtin_prefetch(&entries_[place], 1);
-        return found ? place : NONE;
+        return found != 0 ? place : NONE;
     }
     /// Where the key's entry is, `candidate` being what that said, maybe before other entries came and went.
     template <class Key>
