@@ -142,7 +142,7 @@ class FieldsNf : public Nf {
             Nf::prepare_frame(p);
         }
     }
-    void prefetch_entries(const Packet& p) const {
+    void prefetch_entries(Packet& p) const {
         if (p.known) Nf::prefetch_entries(p);
     }
     uint32_t core(const Packet& p, uint32_t cores) const

@@ -27,10 +27,11 @@ namespace polysome {
 /// A bounded map from keys (words) to values whose entries end by themselves.
 ///
 /// Spec has
-///   Words = std::array<uint64_t, W>; Value, copied freely, destroyed without effect;
-///   Indexes = std::tuple<std::array<uint64_t, W1>, ...>, the keys of the further indexes, and index_words<I>(key,
-///   value); constants has_idle, has_age, idle_varies, age_varies, has_alive, has_owned, has_on_end, when_full, and
-///   idle_max, age_max (ns; exact expiry does not depend on them, speed does);
+///   Words = std::array<uint64_t, W> or a CompactKey; Value, copied freely, destroyed without effect;
+///   Indexes = std::tuple<...>, the keys of the further indexes, each as Words, and index_words<I>(key, value);
+///   constants has_idle, has_age, idle_varies, age_varies, steady (idle and age of the same key and value never
+///   change), has_alive, has_owned, has_on_end, when_full, and idle_max, age_max (ns; exact expiry does not depend on
+///   them, speed does);
 /// and for each `has`: idle(key, value), age(key, value) in ns, 0 counts as 1; alive(value), false once a row that the
 /// value refers to is gone, for good; claim(value), false if not taken, and release(value); on_end(key, value, why),
 /// which runs when the entry is gone and its value released and may read and write this map. None of them throws.
@@ -53,6 +54,9 @@ class FlowMap {
     template <size_t I>
     using IndexWords = std::tuple_element_t<I, typename Spec::Indexes>;
     using Handle = uint32_t;
+    using Sought = polysome::Sought<Words>;
+    template <size_t I>
+    using IndexSought = polysome::Sought<IndexWords<I>>;
     static constexpr Handle absent = UINT32_MAX;
     static constexpr uint64_t max_capacity = uint64_t{1} << 31;
     static constexpr unsigned nesting = 8;  ///< S1.10
@@ -67,7 +71,8 @@ class FlowMap {
           collide_(collide),
           table_(capacity),
           hot_(table_.numbers()),
-          cold_(has_cold ? table_.numbers() : 1) {
+          cold_(has_cold ? table_.numbers() : 1),
+          far_(has_far ? table_.numbers() : 1, Access::rare) {
         if constexpr (Traits::expires) wheel_.emplace(capacity, Traits::span);
         if constexpr (Traits::queues_uses) uses_.emplace(capacity);
         for (auto& index : indexes_) index = std::make_unique<EntryTable>(capacity);
@@ -77,34 +82,39 @@ class FlowMap {
 
     // Reading
 
-    uint64_t hash(const Words& key) const { return collide_ ? 0 : hash_words(key, seed_); }
+    /// What the other functions take for a key.
+    Sought sought(const Words& key) const { return {key, collide_ ? 0 : hash_key(key, seed_), 0}; }
     template <size_t I>
-    uint64_t index_hash(const IndexWords<I>& words) const {
-        return collide_ ? 0 : hash_words(words, seed_ + (I + 1) * 0x9e3779b97f4a7c15);
+    IndexSought<I> index_sought(const IndexWords<I>& words) const {
+        return {words, collide_ ? 0 : hash_key(words, seed_ + (I + 1) * 0x9e3779b97f4a7c15), 0};
     }
 
-    /// Fetches what find reads first; prefetch_entry, once that has arrived, the entry.
-    void prefetch(uint64_t hash) const { table_.prefetch(hash); }
-    void prefetch_entry(uint64_t hash) const {
-        table_.expect(hash, [this](Handle n) { touch_hot(n); }, [this](Handle n) { touch_all(n); });
+    /// Fetches what find reads first; expect, once that has arrived, the entry, which find then looks at first.
+    void prefetch(const Sought& key) const { table_.prefetch(key.hash); }
+    void expect(Sought& key) const {
+        key.at = table_.expect(key.hash, [this](Handle n) { touch_hot(n); }, [this](Handle n) { touch_all(n); });
+        if constexpr (has_far) {
+            if (key.words.is_long()) [[unlikely]]
+                prefetch_lines(far_[key.at]);
+        }
     }
     template <size_t I>
-    void index_prefetch(uint64_t hash) const {
-        indexes_[I]->prefetch(hash);
+    void index_prefetch(const IndexSought<I>& key) const {
+        indexes_[I]->prefetch(key.hash);
     }
     template <size_t I>
-    void index_prefetch_entry(uint64_t hash) const {
-        indexes_[I]->candidates(hash, [this](Handle n) { touch_hot(n); });
+    void index_expect(IndexSought<I>& key) const {
+        key.at = indexes_[I]->expect(key.hash, [this](Handle n) { touch_hot(n); });
     }
 
     /// The entry that can be read, without a refresh; or absent.
-    Handle find(const Words& key, uint64_t hash) const {
-        const Handle n = lookup(key, hash);
+    Handle find(const Sought& key) const {
+        const Handle n = lookup(key);
         return n != absent && readable(n) ? n : absent;
     }
     template <size_t I>
-    Handle find_index(const IndexWords<I>& words, uint64_t hash) const {
-        const Handle n = lookup_index<I>(words, hash);
+    Handle find_index(const IndexSought<I>& key) const {
+        const Handle n = lookup_index<I>(key);
         return n != absent && readable(n) ? n : absent;
     }
 
@@ -113,7 +123,7 @@ class FlowMap {
         if constexpr (Traits::keeps_idle) {
             const uint64_t before = due(n);
             hot_[n].used.ns = clock_.now;
-            set_idle(hot_[n]);
+            set_idle(n);
             reschedule(n, before);
         } else if constexpr (Traits::keeps_used) {
             hot_[n].used.ns = clock_.now;
@@ -121,7 +131,13 @@ class FlowMap {
     }
 
     const Value& value(Handle n) const { return hot_[n].value; }
-    const Words& key(Handle n) const { return hot_[n].key; }
+    Words key(Handle n) const {
+        if constexpr (has_far) {
+            return Words(hot_[n].key, far_[n]);
+        } else {
+            return hot_[n].key;
+        }
+    }
 
     /// Entries that take room, those whose row is gone included.
     uint64_t size() const { return size_; }
@@ -132,24 +148,22 @@ class FlowMap {
         std::vector<std::pair<Words, Value>> items;
         items.reserve(size_);
         for (const Handle n : in_order())
-            if (readable(n)) items.emplace_back(hot_[n].key, hot_[n].value);
+            if (readable(n)) items.emplace_back(key(n), hot_[n].value);
         return items;
     }
 
     // Writing
 
     /// Inserts or overwrites, and starts idle time and age anew.
-    PutResult put(const Words& key, uint64_t hash, const Value& value) {
-        return write(lookup(key, hash), key, hash, value);
-    }
-    /// The same with what `find(key, hash)` gave, if nothing was written since.
-    PutResult put(Handle found, const Words& key, uint64_t hash, const Value& value) {
-        return write(found != absent ? found : lookup(key, hash), key, hash, value);
+    PutResult put(const Sought& key, const Value& value) { return write(lookup(key), key, value); }
+    /// The same with what `find(key)` gave, if nothing was written since.
+    PutResult put(Handle found, const Sought& key, const Value& value) {
+        return write(found != absent ? found : lookup(key), key, value);
     }
 
     /// Ends the entry (why `removed`); nothing if there is none. `stored` or `nested`.
-    PutResult remove(const Words& key, uint64_t hash) {
-        const Handle n = lookup(key, hash);
+    PutResult remove(const Sought& key) {
+        const Handle n = lookup(key);
         return {n == absent || end(n, End::removed) ? Put::stored : Put::nested};
     }
 
@@ -170,7 +184,9 @@ class FlowMap {
         if constexpr (Traits::expires) {
             Handle n = first_due(clock_.now);
             if (n == absent) n = first_due(NEVER);
-            if (n != absent) end(n, idle_end_of(spec_, hot_[n]) == due(n) && Spec::has_idle ? End::idle : End::age);
+            if (n == absent) return;
+            const bool idle = Spec::has_idle && idle_end_of(spec_, key(n), hot_[n]) == due(n);
+            end(n, idle ? End::idle : End::age);
         }
     }
 
@@ -179,7 +195,8 @@ class FlowMap {
     /// Bytes that each entry of a large map takes when it is full. There are 4/3 places per entry. Of each place, the
     /// hot and the cold part, 32/30 bytes of table, and 64/12 for each index; of each entry, a note of 128/15 bytes in
     /// the wheel, if there are timeouts, and 24 in the queue of uses. (Maps that evict the oldest have that queue, but
-    /// for those whose only timeout is constant and at most an hour.)
+    /// for those whose only timeout is constant and at most an hour.) A long key (flow_map/key.hpp) takes its words
+    /// besides.
     ///
     /// What comes and goes is not in it: notes of entries that were removed or evicted before they were due, at most as
     /// many as entries; 24 bytes for each entry in the slot of the wheel that is open, which is one of thousands, or
@@ -193,7 +210,8 @@ class FlowMap {
         return static_cast<size_t>(place * 4 / 3 + queues + 0.5);
     }
 
-    /// Bytes that the map takes at most when it is full, with the queues as large as they have been so far.
+    /// Bytes that the map takes at most when it is full and no key is long, with the queues as large as they have been
+    /// so far.
     size_t memory() const {
         size_t bytes = table_.bytes() + hot_.bytes() + cold_.bytes() + sizeof(*this);
         for (const auto& index : indexes_) bytes += index->bytes();
@@ -217,7 +235,9 @@ class FlowMap {
     friend class LazyHeap;
     template <class Map, class Archive>
     friend class CarriedFlowMap;
-    static constexpr bool has_cold = !std::is_empty_v<Cold>;
+    using Form = KeyForm<Words>;
+    static constexpr bool has_cold = !std::is_empty_v<Cold>, has_far = Form::has_far;
+    using Far = typename FarWords<Words>::Type;
     static_assert(std::is_trivially_destructible_v<Value>);
 
     static uint64_t checked(uint64_t capacity) {
@@ -281,16 +301,16 @@ class FlowMap {
 
     // Time
 
-    uint64_t due(Handle n) const { return due_of(spec_, hot_[n]); }
+    uint64_t due(Handle n) const { return due_of(spec_, key(n), hot_[n]); }
 
-    void set_idle(Hot& entry) {
-        if constexpr (Traits::keeps_idle) entry.idle.ns = std::max<uint64_t>(1, spec_.idle(entry.key, entry.value));
+    void set_idle(Handle n) {
+        if constexpr (Traits::keeps_idle) hot_[n].idle.ns = std::max<uint64_t>(1, spec_.idle(key(n), hot_[n].value));
     }
 
     Handle first_due(uint64_t by) {
         if constexpr (Traits::due_in_order) {  // the span is the same for all
             if (size_ == 0) return absent;
-            const uint64_t span = span_of(spec_, hot_[0]);
+            const uint64_t span = span_of(spec_, key(0), hot_[0]);
             return by < span ? absent : wheel_->first(*this, by - span, clock_.now);
         } else {
             return wheel_->first(*this, by, clock_.now);
@@ -320,18 +340,35 @@ class FlowMap {
         if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);
         return true;
     }
-    Handle lookup(const Words& key, uint64_t hash) const {
-        return table_.find(hash, [&](Handle n) { return same_words(hot_[n].key, key); });
+    bool has_key(Handle n, const Words& key) const {
+        if (!same_words(hot_[n].key, Form::near(key))) return false;
+        if constexpr (has_far) {
+            if (key.is_long()) [[unlikely]]
+                return same_words(far_[n], key.far);
+        }
+        return true;
+    }
+    Handle lookup(const Sought& key) const {
+        if (table_.holds(key.at, key.hash) && has_key(key.at, key.words)) [[likely]]
+            return key.at;
+        return table_.find(key.hash, [&](Handle n) { return has_key(n, key.words); });
     }
     template <size_t I>
-    Handle lookup_index(const IndexWords<I>& words, uint64_t hash) const {
-        return indexes_[I]->find(hash, [&](Handle n) {
-            if constexpr (Traits::keeps_index_words) {
-                return same_words(std::get<I>(cold_[n].index_words), words);
-            } else {
-                return same_words(spec_.template index_words<I>(hot_[n].key, hot_[n].value), words);
-            }
-        });
+    bool has_index_words(Handle n, const IndexWords<I>& words) const {
+        if constexpr (Traits::keeps_index_words) {
+            return std::get<I>(cold_[n].index_words) == words;
+        } else {
+            return spec_.template index_words<I>(key(n), hot_[n].value) == words;
+        }
+    }
+    template <size_t I>
+    Handle lookup_index(const IndexSought<I>& key) const {
+        // Where rows may go, an entry may have lost its place in the index to another.
+        if constexpr (!Spec::has_alive) {
+            if (table_.holds(key.at) && has_index_words<I>(key.at, key.words)) [[likely]]
+                return key.at;
+        }
+        return indexes_[I]->find(key.hash, [&](Handle n) { return has_index_words<I>(n, key.words); });
     }
 
     /// Fills `places` for a write of `key`, whose entry is n or absent; the number of the first index that is taken, or
@@ -345,10 +382,10 @@ class FlowMap {
     }
     template <size_t I>
     bool find_place(const Words& key, const Value& value, Handle n, IndexPlaces& places) const {
-        const IndexWords<I> words = spec_.template index_words<I>(key, value);
-        places.hashes[I] = index_hash<I>(words);
-        places.holders[I] = lookup_index<I>(words, places.hashes[I]);
-        if constexpr (Traits::keeps_index_words) std::get<I>(places.words) = words;
+        const IndexSought<I> sought = index_sought<I>(spec_.template index_words<I>(key, value));
+        places.hashes[I] = sought.hash;
+        places.holders[I] = lookup_index<I>(sought);
+        if constexpr (Traits::keeps_index_words) std::get<I>(places.words) = sought.words;
         return places.holders[I] == absent || places.holders[I] == n || !readable(places.holders[I]);
     }
     static PutResult index_taken(int index) { return {Put::index_taken, static_cast<uint8_t>(index)}; }
@@ -364,26 +401,37 @@ class FlowMap {
     }
 
     /// Claimed, with room for it: stores the value in entry n, a new one if absent.
-    void store(Handle n, const Words& key, uint64_t hash, const Value& value, const IndexPlaces& places) {
+    void store(Handle n, const Sought& key, const Value& value, const IndexPlaces& places) {
         if (n == absent) {
-            insert(key, hash, value, places);
+            insert(key, value, places);
         } else {
             overwrite(n, value, places);
         }
     }
 
-    void insert(const Words& key, uint64_t hash, const Value& value, const IndexPlaces& places) {
-        const Handle n = table_.insert(hash);
+    void insert(const Sought& key, const Value& value, const IndexPlaces& places) {
+        const Handle n = table_.insert(key.hash);
         ++size_;
         const uint64_t number = ++inserted_;
         seq(n) = number;
-        hot_[n].key = key;
+        set_key(n, key.words);
         write(n, value, places);
         schedule(n, number, rank(n), clock_.now);
         if constexpr (Traits::queues_uses) uses_->push(*this, n, size_);
     }
 
+    void set_key(Handle n, const Words& key) {
+        hot_[n].key = Form::near(key);
+        if constexpr (has_far) {
+            if (key.is_long()) [[unlikely]]
+                far_[n] = key.far;
+        }
+    }
+
     void overwrite(Handle n, const Value& value, const IndexPlaces& places) {
+        if constexpr (Traits::same_is_use) {
+            if (hot_[n].value == value) return start_anew(n);
+        }
         const uint64_t before = Traits::sinks ? due(n) : 0;
         const Value old = hot_[n].value;
         leave_indexes(n);
@@ -395,10 +443,9 @@ class FlowMap {
     void write(Handle n, const Value& value, const IndexPlaces& places) {
         Hot& entry = hot_[n];
         if (&entry.value != &value) std::construct_at(&entry.value, value);
-        if constexpr (Traits::keeps_used) entry.used.ns = clock_.now;
-        if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;
-        set_idle(entry);
-        if constexpr (Traits::keeps_age) entry.age.ns = std::max<uint64_t>(1, spec_.age(entry.key, entry.value));
+        start_anew(n);
+        set_idle(n);
+        if constexpr (Traits::keeps_age) entry.age.ns = std::max<uint64_t>(1, spec_.age(key(n), entry.value));
         if constexpr (index_count > 0) cold_[n].index_hashes = places.hashes;
         if constexpr (Traits::keeps_index_words) cold_[n].index_words = places.words;
         for (size_t i = 0; i < index_count; ++i) {
@@ -411,6 +458,11 @@ class FlowMap {
         }
     }
 
+    void start_anew(Handle n) {
+        if constexpr (Traits::keeps_used) hot_[n].used.ns = clock_.now;
+        if constexpr (Traits::keeps_written) hot_[n].written.ns = clock_.now;
+    }
+
     /// An entry whose row is gone may have lost its place to another: then it is not found there.
     void leave_indexes(Handle n) {
         if constexpr (index_count > 0) {
@@ -419,36 +471,36 @@ class FlowMap {
     }
 
     /// Writes the entry n, or a new one if that is absent.
-    PutResult write(Handle n, const Words& key, uint64_t hash, const Value& value) {
+    PutResult write(Handle n, const Sought& key, const Value& value) {
         IndexPlaces places;
-        if (const int taken = find_places(key, value, n, places); taken >= 0) [[unlikely]]
+        if (const int taken = find_places(key.words, value, n, places); taken >= 0) [[unlikely]]
             return index_taken(taken);
         if (n == absent && size_ >= capacity_) [[unlikely]] {
             if constexpr (Spec::when_full == WhenFull::drop) return {Put::full};
             if constexpr (Spec::when_full == WhenFull::pass) return {Put::passed};
-            if constexpr (Traits::evicts) return put_evicting(key, hash, value);
+            if constexpr (Traits::evicts) return put_evicting(key, value);
         }
         // before anything ends, so that a value handed from one entry to the next stays taken
         if (!claim(value)) return {Put::not_taken};
-        store(n, key, hash, value, places);
+        store(n, key, value, places);
         return {Put::stored};
     }
 
     /// A new key in a full map: evicts the oldest entry. Its on_end may write here too, so all that was checked is
     /// checked again, and arguments that lie in the map are copied first.
-    PutResult put_evicting(const Words key, uint64_t hash, const Value value) {
+    PutResult put_evicting(const Sought key, const Value value) {
         if (!claim(value)) return {Put::not_taken};
-        const PutResult result = make_room(key, hash, value);
+        const PutResult result = make_room(key, value);
         if (result.what != Put::stored) release(value);
         return result;
     }
-    PutResult make_room(const Words& key, uint64_t hash, const Value& value) {
+    PutResult make_room(const Sought& key, const Value& value) {
         if (!end(oldest(), End::evicted)) return {Put::nested};
-        const Handle n = lookup(key, hash);
+        const Handle n = lookup(key);
         IndexPlaces places;
-        if (const int taken = find_places(key, value, n, places); taken >= 0) return index_taken(taken);
+        if (const int taken = find_places(key.words, value, n, places); taken >= 0) return index_taken(taken);
         if (n == absent && size_ >= capacity_) return {Put::full};
-        store(n, key, hash, value, places);
+        store(n, key, value, places);
         return {Put::stored};
     }
     Handle oldest() {
@@ -463,9 +515,9 @@ class FlowMap {
     bool end(Handle n, End why) {
         if (depth_ == nesting) [[unlikely]]
             return false;
-        const Words key = hot_[n].key;
+        const Words key = this->key(n);
         const Value value = hot_[n].value;
-        table_.erase(hash(key), n);
+        table_.erase(sought(key).hash, n);
         leave_indexes(n);
         seq(n) = 0;
         --size_;
@@ -491,6 +543,7 @@ class FlowMap {
     std::array<std::unique_ptr<EntryTable>, index_count> indexes_;
     MappedArray<Hot> hot_;
     MappedArray<Cold> cold_;
+    MappedArray<Far> far_;  ///< of entries whose keys are long; nothing else touches it
     std::conditional_t<Traits::expires, std::optional<Wheel>, None> wheel_;
     std::conditional_t<Traits::queues_uses, std::optional<LazyHeap>, None> uses_;
 };

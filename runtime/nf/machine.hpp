@@ -187,7 +187,7 @@ class Machine final : Emitter {
     void prepare(Place& place) const {
         if (place.handled) nf_.prepare(place.packet);
     }
-    void prefetch(const Place& place) const {
+    void prefetch(Place& place) const {
         if (place.handled) nf_.prefetch_entries(place.packet);
     }
     /// The handler, at the present time, and what becomes of the packet.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -55,7 +56,16 @@ struct World {
     std::function<uint64_t(uint64_t key, Val value)> index = [](uint64_t, Val value) { return uint64_t{value.number}; };
 };
 
-enum : unsigned { HasIdle = 1, HasAge = 2, IdleVaries = 4, AgeVaries = 8, HasAlive = 16, HasOwned = 32, HasIndex = 64 };
+enum : unsigned {
+    HasIdle = 1,
+    HasAge = 2,
+    IdleVaries = 4,
+    AgeVaries = 8,
+    HasAlive = 16,
+    HasOwned = 32,
+    HasIndex = 64,
+    Steady = 128
+};
 
 /// `max`: what the wheel is made for.
 template <unsigned flags, WhenFull policy, uint64_t max = 100>
@@ -64,6 +74,7 @@ struct Spec {
     using Value = Val;
     static constexpr bool has_idle = flags & HasIdle, has_age = flags & HasAge;
     static constexpr bool idle_varies = flags & IdleVaries, age_varies = flags & AgeVaries;
+    static constexpr bool steady = flags & Steady;
     static constexpr bool has_alive = flags & HasAlive, has_owned = flags & HasOwned, has_on_end = true;
     static constexpr WhenFull when_full = policy;
     static constexpr uint64_t idle_max = has_idle ? max : 0, age_max = has_age ? max : 0;
@@ -108,11 +119,32 @@ struct Bench {
         world.clock.now = time;
         return *this;
     }
-    PutResult write(uint64_t key, Val value) { return map.put({key}, map.hash({key}), value); }
+    /// A key with the entry that was expected for it some time ago, as packets of a batch have it.
+    auto ask(uint64_t key) const {
+        auto sought = map.sought({key});
+        uint32_t& at = expected_[key];
+        if (asked_++ % 3 == 0) {
+            map.expect(sought);
+            at = sought.at;
+        }
+        sought.at = at;
+        return sought;
+    }
+    auto ask_index(uint64_t word) const {
+        auto sought = map.template index_sought<0>({word});
+        uint32_t& at = index_expected_[word];
+        if (asked_++ % 3 == 0) {
+            map.template index_expect<0>(sought);
+            at = sought.at;
+        }
+        sought.at = at;
+        return sought;
+    }
+    PutResult write(uint64_t key, Val value) { return map.put(ask(key), value); }
     Put put(uint64_t key, Val value) { return write(key, value).what; }
     Put put(uint64_t key, uint32_t number) { return put(key, Val{number, 0}); }
-    Put remove(uint64_t key) { return map.remove({key}, map.hash({key})).what; }
-    uint32_t handle(uint64_t key) const { return map.find({key}, map.hash({key})); }
+    Put remove(uint64_t key) { return map.remove(ask(key)).what; }
+    uint32_t handle(uint64_t key) const { return map.find(ask(key)); }
     bool contains(uint64_t key) const { return handle(key) != map.absent; }
     /// The number, or -1 if absent; a use.
     int64_t get(uint64_t key) {
@@ -121,9 +153,7 @@ struct Bench {
         map.use(n);
         return map.value(n).number;
     }
-    uint32_t by_index(uint64_t word) const {
-        return map.template find_index<0>({word}, map.template index_hash<0>({word}));
-    }
+    uint32_t by_index(uint64_t word) const { return map.template find_index<0>(ask_index(word)); }
     bool has(uint64_t word) const { return by_index(word) != map.absent; }
     /// The key, or -1 if absent; a use.
     int64_t get_index(uint64_t word) {
@@ -147,6 +177,8 @@ struct Bench {
         std::construct_at(&map, S{&world}, world.clock, capacity, seed, collide);
         Loader loader(bytes);
         loader(map);
+        expected_.clear();
+        index_expected_.clear();
         return loader.done();
     }
     /// What ended, without claims and releases.
@@ -166,6 +198,10 @@ struct Bench {
         }
         return owned;
     }
+
+  private:
+    mutable std::map<uint64_t, uint32_t> expected_, index_expected_;
+    mutable unsigned asked_ = 0;
 };
 
 }  // namespace polysome::test

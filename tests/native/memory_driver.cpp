@@ -99,15 +99,26 @@ template <class Map>
 struct Fill;
 template <class Spec>
 struct Fill<FlowMap<Spec>> {
+    /// A key that is not long.
+    template <size_t W>
+    static std::array<uint64_t, W> numbered(std::array<uint64_t, W> key, uint64_t i) {
+        key[0] = i;
+        return key;
+    }
+    template <size_t W, KeyPart... parts>
+    static CompactKey<W, parts...> numbered(CompactKey<W, parts...>, uint64_t i) {
+        std::array<uint64_t, W> words{};
+        words[1] = uint64_t{0xffff} << 32 | i;
+        return CompactKey<W, parts...>(words);
+    }
+
     static void run(const char* name, uint64_t capacity) {
         constexpr uint64_t life = Spec::has_idle ? Spec::idle_max : Spec::age_max;
         const size_t before = resident();
         Clock clock{1'000'000'000};
         FlowMap<Spec> map(Spec{nullptr}, clock, capacity, 1, false);
         for (uint64_t i = 0; i < capacity; ++i) {
-            typename Spec::Words key{};
-            key[0] = i;
-            if (map.put(key, map.hash(key), {}).what != Put::stored) std::abort();
+            if (map.put(map.sought(numbered(typename Spec::Words{}, i)), {}).what != Put::stored) std::abort();
             clock.now += life / 3 * 2 / capacity;
         }
         print(name, resident() - before, map.memory());

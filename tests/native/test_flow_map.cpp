@@ -244,7 +244,7 @@ TEST(FlowMap, S1_9_a_key_and_value_that_lie_in_the_map_may_be_written) {
         if (key == 1) b.put(9, 9), b.remove(9);
     };
     const uint32_t n = b.handle(1);
-    b.map.put({2}, b.map.hash({2}), b.map.value(n));
+    b.map.put(b.map.sought({2}), b.map.value(n));
     EXPECT_EQ(b.items(), (Items{{2, 1}}));
 }
 
@@ -401,9 +401,9 @@ struct SetSpec : Spec<0, drop_> {
 TEST(FlowMap, S1_17_a_set_is_a_map_without_values) {
     World world;
     FlowMap<SetSpec> s(SetSpec{{&world}}, world.clock, 2, 1, false);
-    s.put({1}, s.hash({1}), {});
-    EXPECT_NE(s.find({1}, s.hash({1})), s.absent);
-    EXPECT_EQ(s.find({2}, s.hash({2})), s.absent);
+    s.put(s.sought({1}), {});
+    EXPECT_NE(s.find(s.sought({1})), s.absent);
+    EXPECT_EQ(s.find(s.sought({2})), s.absent);
     EXPECT_EQ(s.items().size(), 1u);
     EXPECT_EQ(sizeof(HotEntry<SetSpec>), 8u);  // the key alone
 }
@@ -425,8 +425,8 @@ TEST(FlowMap, a_value_with_padding_overwrites_nothing) {
     FlowMap<PaddedSpec> map(PaddedSpec{{&world}}, world.clock, 2, 1, false);
     for (uint64_t key = 1; key <= 4; ++key) {
         world.clock.now = key;
-        EXPECT_EQ(map.put({key}, map.hash({key}), {key, key}).what, Put::stored);
-        EXPECT_EQ(map.put({key}, map.hash({key}), {~u128{0}, key}).what, Put::stored);
+        EXPECT_EQ(map.put(map.sought({key}), {key, key}).what, Put::stored);
+        EXPECT_EQ(map.put(map.sought({key}), {~u128{0}, key}).what, Put::stored);
     }
     EXPECT_EQ(map.items().size(), 2u);
     EXPECT_EQ(map.next_due(1000), 103u);

@@ -165,10 +165,14 @@ TEST(FlowMapMemory, prefetching_reads_nothing_wrong) {
     Bench<Spec<HasIndex, drop_>> b(100);
     for (uint32_t key = 0; key < 100; ++key) b.put(key, key);
     for (uint32_t key = 0; key < 200; ++key) {
-        b.map.prefetch(b.map.hash({key}));
-        b.map.prefetch_entry(b.map.hash({key}));
-        b.map.index_prefetch<0>(b.map.index_hash<0>({key}));
-        b.map.index_prefetch_entry<0>(b.map.index_hash<0>({key}));
+        auto sought = b.map.sought({key});
+        b.map.prefetch(sought);
+        b.map.expect(sought);
+        auto in_index = b.map.index_sought<0>({key});
+        b.map.index_prefetch<0>(in_index);
+        b.map.index_expect<0>(in_index);
+        EXPECT_EQ(b.map.find(sought) != b.map.absent, key < 100);
+        EXPECT_EQ(b.map.find_index<0>(in_index), b.map.find(sought));
     }
     EXPECT_EQ(b.get(99), 99);
 }

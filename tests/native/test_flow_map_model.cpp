@@ -159,7 +159,7 @@ class Run {
     void dress(World& world, Map& map, bool busy_end) {
         const uint64_t scale = life_;
         world.idle = [scale, &world](uint64_t, Val v) {
-            return (S::idle_varies ? v.number * 3 % 11 * (1 + world.clock.now % 2) : 5) * scale;
+            return (S::idle_varies ? v.number * 3 % 11 * (S::steady ? 1 : 1 + world.clock.now % 2) : 5) * scale;
         };
         world.age = [scale](uint64_t key, Val v) { return (S::age_varies ? (v.number + key) * 5 % 13 : 9) * scale; };
         world.may_claim = [](Val v) { return v.row != 3; };
@@ -268,7 +268,9 @@ using Specs = testing::Types<
     Spec<HasAge | AgeVaries | HasIndex, evict, 13'000'000>, Spec<HasIdle | HasAge | everything, evict>,
     Spec<HasIdle | HasAge | everything, WhenFull::pass, 9'000'000>, Spec<HasIdle | IdleVaries | everything, evict, 7>,
     Spec<HasIdle | IdleVaries | HasAge | AgeVaries | HasIndex, WhenFull::drop, 20'000'000>, Spec<everything, evict>,
-    Spec<0, evict>, Spec<HasIndex, WhenFull::drop>>;
+    Spec<0, evict>, Spec<HasIndex, WhenFull::drop>, Spec<HasIdle | IdleVaries | Steady, WhenFull::drop, 7>,
+    Spec<HasIdle | IdleVaries | HasAge | AgeVaries | HasOwned | Steady, evict, 7>,
+    Spec<HasAge | AgeVaries | Steady, evict>>;
 TYPED_TEST_SUITE(FlowMapModel, Specs);
 
 TYPED_TEST(FlowMapModel, S1_random_operations_do_what_the_list_does) {

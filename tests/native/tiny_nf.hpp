@@ -62,7 +62,7 @@ struct Nf {
         if (size > 0 && data[0] == 'z') packet.headers.narrow(size + 1);
     }
     void prepare(Packet&) const {}
-    void prefetch_entries(const Packet&) const {}
+    void prefetch_entries(Packet&) const {}
     Verdict decide(Packet& packet) {
         const uint8_t op = byte(packet, 0);
         if (!open_ || op == 'd') return drop(10);

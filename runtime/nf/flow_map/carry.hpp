@@ -45,14 +45,14 @@ class CarriedFlowMap {
     /// A new one, `n`, that no queue knows yet, where it is loaded.
     void carry_entry(Handle& n) {
         Words key{};
-        if constexpr (!Archive::loading) key = map_.hot_[n].key;
+        if constexpr (!Archive::loading) key = map_.key(n);
         archive_(key);
         if constexpr (Archive::loading) {
-            const uint64_t hash = map_.hash(key);
-            if (map_.lookup(key, hash) != Map::absent) return archive_.fail();
-            n = map_.table_.insert(hash);
+            const auto sought = map_.sought(key);
+            if (map_.lookup(sought) != Map::absent) return archive_.fail();
+            n = map_.table_.insert(sought.hash);
             map_.seq(n) = ++map_.inserted_;
-            map_.hot_[n].key = key;
+            map_.set_key(n, key);
             std::construct_at(&map_.hot_[n].value);
             ++map_.size_;
         }
@@ -78,14 +78,16 @@ class CarriedFlowMap {
         if constexpr (Traits::keeps_index_words) {
             words = std::get<I>(map_.cold_[n].index_words);
         } else {
-            words = map_.spec_.template index_words<I>(map_.hot_[n].key, map_.hot_[n].value);
+            words = map_.spec_.template index_words<I>(map_.key(n), map_.hot_[n].value);
         }
-        const uint64_t hash = map_.cold_[n].index_hashes[I] = map_.template index_hash<I>(words);
-        const Handle holder = map_.template lookup_index<I>(words, hash);
+        const auto sought = map_.template index_sought<I>(words);
+        map_.cold_[n].index_hashes[I] = sought.hash;
+        const Handle holder = map_.indexes_[I]->find(
+            sought.hash, [&](Handle other) { return map_.template has_index_words<I>(other, words); });
         if (holder == Map::absent) {
-            map_.indexes_[I]->insert(hash, n);
+            map_.indexes_[I]->insert(sought.hash, n);
         } else if (!map_.readable(holder)) {
-            map_.indexes_[I]->replace(hash, holder, n);
+            map_.indexes_[I]->replace(sought.hash, holder, n);
         }
     }
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
 
+#include "nf/flow_map/key.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -30,12 +32,6 @@ struct PutResult {
     uint8_t index = 0;
 };
 
-/// Are the keys equal? Without a branch per word.
-template <size_t W>
-bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>& b) {
-    return __builtin_memcmp(a.data(), b.data(), sizeof a) == 0;
-}
-
 /// What follows from a map's Spec at compile time.
 template <class Spec>
 struct FlowMapTraits {
@@ -52,8 +48,12 @@ struct FlowMapTraits {
 
     static constexpr bool keeps_used = Spec::has_idle || (evicts && !oldest_by_write);
     static constexpr bool keeps_written = Spec::has_age;
-    static constexpr bool keeps_idle = Spec::has_idle && Spec::idle_varies;
-    static constexpr bool keeps_age = Spec::has_age && Spec::age_varies;
+    static constexpr bool keeps_idle = Spec::has_idle && Spec::idle_varies && !Spec::steady;
+    static constexpr bool keeps_age = Spec::has_age && Spec::age_varies && !Spec::steady;
+    /// An entry that is written with the value it has is due no earlier than before, and nothing else changes.
+    static constexpr bool same_is_use = !keeps_idle && !keeps_age && !Spec::has_owned &&
+                                        std::tuple_size_v<typename Spec::Indexes> == 0 &&
+                                        std::equality_comparable<typename Spec::Value>;
     /// The due time may sink without a write only if idle varies.
     static constexpr bool sinks =
         expires && ((Spec::has_idle && Spec::idle_varies) || (Spec::has_age && Spec::age_varies));
@@ -74,7 +74,7 @@ struct FlowMapTraits {
 template <class Spec, bool with_seq>
 struct HotFields {
     using Traits = FlowMapTraits<Spec>;
-    typename Spec::Words key;
+    typename KeyForm<typename Spec::Words>::Near key;
     [[no_unique_address]] Optional64<Traits::keeps_used, 0> used;
     [[no_unique_address]] Optional64<Traits::keeps_written, 1> written;
     [[no_unique_address]] Optional64<Traits::keeps_idle, 2> idle;
@@ -123,33 +123,33 @@ struct IndexPlaces {
     std::conditional_t<Traits::keeps_index_words, typename Spec::Indexes, None> words;
 };
 
-/// The idle time of an entry, ns.
+/// The idle time of an entry with this key, ns.
 template <class Spec>
-uint64_t idle_of(const Spec& spec, const HotEntry<Spec>& entry) {
+uint64_t idle_of(const Spec& spec, const typename Spec::Words& key, const HotEntry<Spec>& entry) {
     if constexpr (FlowMapTraits<Spec>::keeps_idle) {
         return entry.idle.ns;
     } else {
-        return std::max<uint64_t>(1, spec.idle(entry.key, entry.value));
+        return std::max<uint64_t>(1, spec.idle(key, entry.value));
     }
 }
 
 /// The age at which an entry ends, ns.
 template <class Spec>
-uint64_t age_of(const Spec& spec, const HotEntry<Spec>& entry) {
+uint64_t age_of(const Spec& spec, const typename Spec::Words& key, const HotEntry<Spec>& entry) {
     if constexpr (FlowMapTraits<Spec>::keeps_age) {
         return entry.age.ns;
     } else {
-        return std::max<uint64_t>(1, spec.age(entry.key, entry.value));
+        return std::max<uint64_t>(1, spec.age(key, entry.value));
     }
 }
 
 /// After what time an entry without a further use ends, ns: of a map with one of both timeouts.
 template <class Spec>
-uint64_t span_of(const Spec& spec, const HotEntry<Spec>& entry) {
+uint64_t span_of(const Spec& spec, const typename Spec::Words& key, const HotEntry<Spec>& entry) {
     if constexpr (Spec::has_idle) {
-        return idle_of(spec, entry);
+        return idle_of(spec, key, entry);
     } else {
-        return age_of(spec, entry);
+        return age_of(spec, key, entry);
     }
 }
 
@@ -158,16 +158,16 @@ inline uint64_t later(uint64_t time, uint64_t span) { return time + span < time 
 
 /// When the idle time of an entry is over, ns; or NEVER.
 template <class Spec>
-uint64_t idle_end_of(const Spec& spec, const HotEntry<Spec>& entry) {
-    if constexpr (Spec::has_idle) return later(entry.used.ns, idle_of(spec, entry));
+uint64_t idle_end_of(const Spec& spec, const typename Spec::Words& key, const HotEntry<Spec>& entry) {
+    if constexpr (Spec::has_idle) return later(entry.used.ns, idle_of(spec, key, entry));
     return NEVER;
 }
 
 /// When an entry ends by itself, ns; or NEVER.
 template <class Spec>
-uint64_t due_of(const Spec& spec, const HotEntry<Spec>& entry) {
-    const uint64_t idle_end = idle_end_of(spec, entry);
-    if constexpr (Spec::has_age) return std::min(idle_end, later(entry.written.ns, age_of(spec, entry)));
+uint64_t due_of(const Spec& spec, const typename Spec::Words& key, const HotEntry<Spec>& entry) {
+    const uint64_t idle_end = idle_end_of(spec, key, entry);
+    if constexpr (Spec::has_age) return std::min(idle_end, later(entry.written.ns, age_of(spec, key, entry)));
     return idle_end;
 }
 

@@ -169,24 +169,34 @@ class PlaceTable : public TagTable<PlaceBucket> {
     size_t numbers() const { return buckets_.size() * places; }
 
     /// Calls `candidate(entry)` for the first that may have this hash, which nearly always is the one that has it, if
-    /// any; else `unused(entry)` with the number that insert would give. Looks no further than a few buckets.
+    /// any; else `unused(entry)` with the number that insert would give. Looks no further than a few buckets. Returns
+    /// the number, 0 if it found neither.
     template <class Candidate, class Unused>
-    void expect(uint64_t hash, Candidate candidate, Unused unused) const {
+    uint32_t expect(uint64_t hash, Candidate candidate, Unused unused) const {
         const uint8_t tag = tag_of(hash);
         const unsigned from = PlaceBucket::from(hash);
         size_t at = home(hash);
         uint32_t next = none;
         for (unsigned reach = 4; reach > 0; --reach) {
             const PlaceBucket& line = buckets_[at];
-            if (const uint32_t found = line.match(tag, from); found != 0) [[likely]]
-                return candidate(line.entry(at, place_of(found, from)));
+            if (const uint32_t found = line.match(tag, from); found != 0) [[likely]] {
+                const uint32_t entry = line.entry(at, place_of(found, from));
+                candidate(entry);
+                return entry;
+            }
             if (const uint32_t empty = line.match(0, from); empty != 0 && next == none)
                 next = line.entry(at, place_of(empty, from));
             if (line.passed == 0 && next != none) break;
             at = after(at);
         }
-        if (next != none) unused(next);
+        if (next == none) return 0;
+        unused(next);
+        return next;
     }
+
+    /// Is there such an entry, inserted with this hash or another one with the same tag?
+    bool holds(uint32_t entry, uint64_t hash) const { return tag(entry) == tag_of(hash); }
+    bool holds(uint32_t entry) const { return tag(entry) != 0; }
 
     /// Adds an entry and returns its number.
     uint32_t insert(uint64_t hash) {
@@ -209,6 +219,9 @@ class PlaceTable : public TagTable<PlaceBucket> {
                 visit(buckets_[at].entry(at, place_of(taken, 0)));
         }
     }
+
+  private:
+    uint8_t tag(uint32_t entry) const { return buckets_[entry / places].tags[entry % places]; }
 };
 
 /// A table of entries that have their numbers already: 64 bytes for 12 places, 7.11 bytes per entry of a full map.
@@ -216,12 +229,13 @@ class EntryTable : public TagTable<EntryBucket> {
   public:
     explicit EntryTable(uint64_t capacity) : TagTable(capacity) {}
 
-    /// Calls `visit(entry)` for those in the first bucket that may have this hash.
+    /// Calls `visit(entry)` for those in the first bucket that may have this hash; the number of the first, or 0.
     template <class Visit>
-    void candidates(uint64_t hash, Visit visit) const {
+    uint32_t expect(uint64_t hash, Visit visit) const {
         const EntryBucket& line = buckets_[home(hash)];
-        for (uint32_t found = line.match(tag_of(hash), 0); found != 0; found &= found - 1)
-            visit(line.entries[place_of(found, 0)]);
+        const uint32_t all = line.match(tag_of(hash), 0);
+        for (uint32_t found = all; found != 0; found &= found - 1) visit(line.entries[place_of(found, 0)]);
+        return all != 0 ? line.entries[place_of(all, 0)] : 0;
     }
 
     /// Adds an entry that is not there.

@@ -46,6 +46,15 @@ class AheadKey:
         return ("", *self.identity[1:]) if self.sketch else self.identity
 
     @property
+    def table(self) -> tuple[str, str | None]:
+        """Keys of one table may be in one place, one after the other."""
+        return self.state, self.index
+
+    def excludes(self, other: AheadKey) -> bool:
+        """Does no packet need both keys?"""
+        return any((text, not yes) in other.conditions for text, yes in self.conditions)
+
+    @property
     def conditions(self) -> tuple[tuple[str, bool], ...]:
         return tuple((canonical_text(e, {}), yes) for e, yes in self.guard)
 

@@ -124,6 +124,8 @@ class _Generator:
             "    unpack(words, key);",
             "    return key;",
             "}",
+            "template <class K, size_t W, KeyPart... parts>",
+            "K unpack_to(const CompactKey<W, parts...>& key) { return unpack_to<K>(key.words()); }",
             "",
         ]
         return lines

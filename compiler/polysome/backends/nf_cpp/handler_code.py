@@ -11,7 +11,7 @@ from polysome.backends.nf_cpp.sizes import native_of
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT, Statements
 from polysome.backends.nf_cpp.trace_code import TracedStatements
-from polysome.backends.nf_cpp.types_code import cpp, words
+from polysome.backends.nf_cpp.types_code import cpp, key_cpp
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
@@ -33,7 +33,9 @@ class Handlers:
         signature = f"({unused}const F& f, {unused}Edits& e, {unused}const Ahead& a)"
         for i, handler in enumerate(program.packet_handlers):
             known = keys(program, handler, shared.written)
-            mine = [(self._ahead_member(one), one) for one in known]
+            mine: list[tuple[str, AheadKey]] = []
+            for one in known:
+                mine.append((self._ahead_member(one, mine), one))
             self.of_handler.append(mine)
             s = Statements(shared, mine)
             s.pure = _pure_locals(program, handler, shared.written)
@@ -76,9 +78,15 @@ class Handlers:
             lines += [*others, f"{last} return traced_{self.names[i]}(f, e, a, seen);"]
         return [*lines, "        default: return handle(f, e, a);", "    }", "}", ""]
 
-    def _ahead_member(self, one: AheadKey) -> str:
+    def _ahead_member(self, one: AheadKey, mine: list[tuple[str, AheadKey]]) -> str:
+        """A member with this key, or with one of the same table that no packet needs besides; `mine`: what the handler
+        has so far."""
         for member, known in self.ahead.items():
             if known.value == one.value:
+                return member
+            if one.sketch or known.sketch or known.table != one.table:
+                continue
+            if all(other.excludes(one) for name, other in mine if name == member):
                 return member
         member = f"{identifier(one.index or one.state)}_{'hash' if one.sketch else 'key'}_{len(self.ahead)}"
         self.ahead[member] = one
@@ -136,22 +144,19 @@ class Handlers:
             if one.sketch:
                 lines.append(f"    uint64_t {member};")
             else:
-                lines.append(f"    std::array<uint64_t, {words(one.key.type)}> {member};")
-                lines.append(f"    uint64_t {member}_hash;")
+                lines.append(f"    Sought<{key_cpp(one.key.type)}> {member};")
         return [*lines, "};", ""]
 
     def prepare(self) -> list[str]:
-        hashes = [f"a.{member}_hash" for member, one in self.ahead.items() if not one.sketch]
-        none = f"    {' = '.join(hashes)} = 0;" if hashes else "    (void)a;"
+        cleared = [f"    a.{member}.clear();" for member, one in self.ahead.items() if not one.sketch]
         lines = [
-            "/// Computes the keys of a parsed packet and fetches the buckets they are in; keys that it has no need of",
-            "/// have hash 0.",
+            "/// Computes the keys of a parsed packet and fetches the buckets they are in.",
             "void prepare(Packet& p) const {",
             "    with_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
             "}",
             "template <class F>",
             "void prepare([[maybe_unused]] const F& f, Ahead& a) const {",
-            none,
+            *(cleared or ["    (void)a;"]),
         ]
         if self.ahead:
             lines += ["    if (!passes(f)) return;", "    switch (f.in_port) {"]
@@ -176,9 +181,8 @@ class Handlers:
         else:
             prefix, suffix = self._of_index(one)
             lines = [
-                f"a.{member} = pack({e.code(one.key)});",
-                f"a.{member}_hash = {name}.{prefix}hash{suffix}(a.{member});",
-                f"{name}.{prefix}prefetch{suffix}(a.{member}_hash);",
+                f"a.{member} = {name}.{prefix}sought{suffix}(pack({e.code(one.key)}));",
+                f"{name}.{prefix}prefetch{suffix}(a.{member});",
             ]
         tests = [e.condition(c) if yes else f"!({e.condition(c)})" for c, yes in one.guard]
         if not tests:
@@ -193,14 +197,14 @@ class Handlers:
     def _prefetch(self) -> list[str]:
         lines = [
             "/// Fetches the entries; the buckets are there by now. No branch: whatever bucket 0 holds is at hand.",
-            "void prefetch_entries([[maybe_unused]] const Packet& p) const {",
+            "void prefetch_entries([[maybe_unused]] Packet& p) const {",
         ]
         for member, one in self.ahead.items():
             if one.sketch:
                 continue
             prefix, suffix = self._of_index(one)
             name = f"state.{identifier(one.state)}"
-            lines.append(f"    {name}.{prefix}prefetch_entry{suffix}(p.ahead.{member}_hash);")
+            lines.append(f"    {name}.{prefix}expect{suffix}(p.ahead.{member});")
         return [*lines, "}"]
 
     def _of_index(self, one: AheadKey) -> tuple[str, str]:

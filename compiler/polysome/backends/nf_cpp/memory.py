@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polysome.backends.nf_cpp.state_code import varies
-from polysome.backends.nf_cpp.types_code import bits_of, words
+from polysome.backends.nf_cpp.state_code import steady, varies
+from polysome.backends.nf_cpp.types_code import bits_of, key_parts, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.value_places import row_places
 from polysome.kinds.state import STATE_KINDS
 
 WORD = 8
+NEAR = 2  # words of a compact key
 LINE = 64  # bytes of a cache line
 HOUR = 3600 * 10**9
 
@@ -50,7 +51,8 @@ def state_size(program: ir.Program, decl: ir.AnyState) -> StateSize:
     """The memory of one copy of the state when it is full (with `per core`, of one core's).
 
     Left out: what does not grow with the state; the rest of the last page of each array (2 MiB where the system grants
-    such pages, so a few MB of a map); of a map also what runtime/nf/flow_map.hpp names as coming and going. A pool
+    such pages, so a few MB of a map); of a map also what runtime/nf/flow_map.hpp names as coming and going. long keys
+    (runtime/nf/flow_map/key.hpp) take what `note` says besides. A pool
     with `per` takes `memory` for each value of that which occurs.
     """
     match decl:
@@ -112,7 +114,9 @@ def _map(program: ir.Program, decl: ir.MapDecl) -> StateSize:
         slots = min(max(_power(decl.capacity // PER_SLOT), 64), 1 << 17)
         chunks = min(decl.capacity // NOTES + slots, decl.capacity)  # the last one of each slot has room
         memory += slots * SLOT + chunks * CHUNK
-    return StateSize(decl.capacity, int(entry + Fraction(1, 2)), memory)
+    far = WORD * _far_words(decl.key)
+    note = f"{far} more for each with an IPv6 address" if far else ""
+    return StateSize(decl.capacity, int(entry + Fraction(1, 2)), memory, note=note)
 
 
 def _buckets(capacity: int, places: int) -> int:
@@ -128,7 +132,7 @@ def _entry(program: ir.Program, decl: ir.MapDecl) -> tuple[int, int]:
     if bare != full:
         cold.append(_u64s(1))
     if keeps_words:
-        cold.append(_u64s(sum(words(index.key.type) for index in decl.indexes)))
+        cold.append(_u64s(sum(_key(index.key.type) + _far_words(index.key.type) for index in decl.indexes)))
     if varies(decl.idle) or varies(decl.age):
         cold.append(_Extent(4, 4))
     return bare, _joined(cold).size
@@ -136,18 +140,29 @@ def _entry(program: ir.Program, decl: ir.MapDecl) -> tuple[int, int]:
 
 def _hot(program: ir.Program, decl: ir.MapDecl, with_seq: bool) -> int:
     """Key, times, with `with_seq` the insertion number, value; within one cache line if it fits."""
-    parts = [_u64s(words(decl.key) + _times(decl) + with_seq)]
+    parts = [_u64s(_key(decl.key) + _times(program, decl) + with_seq)]
     if decl.value is not None:
         parts.append(_extent(program, decl.value))
     size = _joined(parts).size
     return _power(size) if size <= LINE else size
 
 
-def _times(decl: ir.MapDecl) -> int:
-    """Times in an entry: of use, of writing, and what idle time and age are where they vary."""
+def _key(type: t.Type) -> int:
+    """Words of a key in an entry (runtime/nf/flow_map/key.hpp)."""
+    return NEAR if key_parts(type) else words(type)
+
+
+def _far_words(type: t.Type) -> int:
+    """Words beside the entry, if the key is long."""
+    return words(type) if key_parts(type) else 0
+
+
+def _times(program: ir.Program, decl: ir.MapDecl) -> int:
+    """Times in an entry: of use, of writing, and what idle time and age are where they cannot be computed again."""
     idle, age = decl.idle is not None, decl.age is not None
     used = idle or (decl.when_full == "evict" and not age)
-    return used + age + varies(decl.idle) + varies(decl.age)
+    kept = 0 if steady(program, decl) else varies(decl.idle) + varies(decl.age)
+    return used + age + kept
 
 
 def _expires(decl: ir.MapDecl) -> bool:

@@ -9,12 +9,17 @@ from polysome.backends.nf_cpp.sizes import native_of, of_state
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
 from polysome.backends.nf_cpp.table_code import table_cpp
-from polysome.backends.nf_cpp.types_code import Unsupported, cpp, words
+from polysome.backends.nf_cpp.types_code import Unsupported, cpp, key_cpp, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.value_places import members, owned_places, row_places
+from polysome.ir.walk import walk
 
 NEVER = (1 << 64) - 1
+_CHANGING = (
+    *(ir.Config, ir.Deref, ir.ListIndex, ir.Now),
+    *(ir.StateRead, ir.ArrayRead, ir.Contains, ir.StateLen, ir.MethodCall, ir.BucketOp),
+)
 
 
 def no_trap(reason: str) -> str:
@@ -33,10 +38,10 @@ def map_spec(shared: Shared, decl: ir.MapDecl) -> list[str]:
     lines = [
         f"/// {shared.program.place(decl.span)}: `{decl.name}`.",
         f"struct {name} {{",
-        f"    using Words = std::array<uint64_t, {words(decl.key)}>;",
+        f"    using Words = {key_cpp(decl.key)};",
         f"    using Value = {value};",
     ]
-    index_types = ", ".join(f"std::array<uint64_t, {words(i.key.type)}>" for i in decl.indexes)
+    index_types = ", ".join(key_cpp(i.key.type) for i in decl.indexes)
     lines.append(f"    using Indexes = std::tuple<{index_types}>;")
     owned = owned_places(decl.value) if decl.value is not None else []
     rows = row_places(decl.value) if decl.value is not None else []
@@ -45,6 +50,7 @@ def map_spec(shared: Shared, decl: ir.MapDecl) -> list[str]:
         "has_age": decl.age is not None,
         "idle_varies": varies(decl.idle),
         "age_varies": varies(decl.age),
+        "steady": steady(shared.program, decl),
         "has_alive": bool(rows),
         "has_owned": bool(owned),
         "has_on_end": decl.name in shared.program.end_handlers,
@@ -76,6 +82,19 @@ def map_spec(shared: Shared, decl: ir.MapDecl) -> list[str]:
 def varies(timeout: ir.Timeout | None) -> bool:
     """Does a timeout differ from entry to entry?"""
     return timeout is not None and not isinstance(timeout.value, ir.Const)
+
+
+def steady(program: ir.Program, decl: ir.MapDecl) -> bool:
+    """Are the timeouts of an entry always the same, as long as its key and value are?"""
+    return not any(t is not None and _changes(t.value, program) for t in (decl.idle, decl.age))
+
+
+def _changes(e: ir.Expr, program: ir.Program) -> bool:
+    """May an expression over key and value have another value later?"""
+    return any(
+        isinstance(node, _CHANGING) or (isinstance(node, ir.FnCall) and _changes(program.fns[node.fn].body, program))
+        for node in walk(e)
+    )
 
 
 def _longest(timeout: ir.Timeout | None) -> int:
@@ -125,7 +144,7 @@ def timeout_functions(shared: Shared, decl: ir.MapDecl) -> list[str]:
         shared.types.setdefault(index.key.type)
         lines += [
             f"/// {shared.program.place(index.span)}: index `{index.name}` of `{decl.name}`.",
-            f"std::array<uint64_t, {words(index.key.type)}> index_{identifier(decl.name)}_{identifier(index.name)}("
+            f"{key_cpp(index.key.type)} index_{identifier(decl.name)}_{identifier(index.name)}("
             f"[[maybe_unused]] const {cpp(decl.key)}& {key}, "
             f"[[maybe_unused]] const {value}& {held}) const {{",
             f"    return pack({code});",

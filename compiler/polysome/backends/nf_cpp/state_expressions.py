@@ -48,23 +48,23 @@ class Expressions(PlainExpressions):
         if not isinstance(decl, ir.MapDecl):
             return f"{self.state(e.state)}.contains({self._kind_key(decl, e.key)})"
         find = "find" if e.index is None else f"find_index<{self.index_number(decl, e.index)}>"
-        return f"({{ {self.key(e.state, e.index, e.key)} {self.state(e.state)}.{find}(key, hash) != absent; }})"
+        return f"({{ {self.key(e.state, e.index, e.key)} {self.state(e.state)}.{find}(key) != absent; }})"
 
     def index_number(self, decl: ir.MapDecl, name: str) -> int:
         return [i.name for i in decl.indexes].index(name)
 
     def key(self, state: str, index: str | None, e: ir.Expr) -> str:
-        """Declarations of `key`, its words, and `hash`."""
+        """The declaration of `key`, as the map takes it."""
         text = self.code(e)
         name = self.state(state)
         decl = self.program.state[state]
         assert isinstance(decl, ir.MapDecl)
         ahead = self.ahead_key(state, index, e)
         if ahead is not None:
-            return f"const auto& key = a.{ahead}; const uint64_t hash = a.{ahead}_hash;"
+            return f"const auto& key = a.{ahead};"
         self.shared.types.setdefault(e.type)
-        hashing = "hash" if index is None else f"index_hash<{self.index_number(decl, index)}>"
-        return f"const auto key = pack({text}); const uint64_t hash = {name}.{hashing}(key);"
+        sought = "sought" if index is None else f"index_sought<{self.index_number(decl, index)}>"
+        return f"const auto key = {name}.{sought}(pack({text}));"
 
     def ahead_key(self, state: str, index: str | None, e: ir.Expr) -> str | None:
         """The member of Ahead that holds this key already, if there is one."""
@@ -113,7 +113,7 @@ class Expressions(PlainExpressions):
         return ""
 
     def store(self, state: str, value: str, node: ir.Node, at: str = "") -> str:
-        """`put` of `value` under `key` and `hash`; `at` is what `find` gave, if nothing was written since."""
+        """`put` of `value` under `key`; `at` is what `find` gave, if nothing was written since."""
         decl = self.program.state[state]
         assert isinstance(decl, ir.MapDecl)
         place = self.program.place(node.span)
@@ -124,7 +124,7 @@ class Expressions(PlainExpressions):
             *(self.reason(f"index {i.name} of {state} taken ({place})") for i in decl.indexes),
         ]
         why = self.temp("why")
-        call = f"{self.state(state)}.put({', '.join([at, 'key', 'hash', value] if at else ['key', 'hash', value])})"
+        call = f"{self.state(state)}.put({', '.join([at, 'key', value] if at else ['key', value])})"
         return f"if (const uint16_t {why} = why_not({call}, {{{', '.join(reasons)}}})) [[unlikely]] {self.trap(why)}"
 
     def _pool(self, decl: ir.MapDecl) -> str | None:
@@ -181,7 +181,7 @@ class Expressions(PlainExpressions):
         decl = self.program.state[state]
         assert isinstance(decl, ir.MapDecl) and decl.value is not None
         value = self.shared.cpp(decl.value)
-        find = f"const auto {at} = {self.state(state)}.find(key, hash);"
+        find = f"const auto {at} = {self.state(state)}.find(key);"
         if owns(decl.value):
             stop = self.guard(f"{at} == absent", self.reason(f"absent entry of {state}", node))
             return f"{find} {stop} {value} {name} = {self.state(state)}.value({at});"

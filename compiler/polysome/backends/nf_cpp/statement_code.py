@@ -111,8 +111,7 @@ class Statements(Expressions):
                 self.put_line("{")
                 self.put_line(f"{INDENT}{self.key(m, None, k)}")
                 self.put_line(
-                    f"{INDENT}if ({self.state(m)}.remove(key, hash).what != Put::stored) [[unlikely]] "
-                    + self.trap(nested)
+                    f"{INDENT}if ({self.state(m)}.remove(key).what != Put::stored) [[unlikely]] " + self.trap(nested)
                 )
                 self.put_line("}")
                 self.removed(s)
@@ -258,7 +257,7 @@ class Statements(Expressions):
         self.put_line(self.key(s.source, s.index, s.key))
         find = "find" if s.index is None else f"find_index<{self.index_number(decl, s.index)}>"
         at = self.temp("at")
-        self.put_line(f"const auto {at} = {state}.{find}(key, hash);")
+        self.put_line(f"const auto {at} = {state}.{find}(key);")
         sets = [f"{state}.use({at});"] if s.refresh else []
         found = f"{state}.value({at})"
         if name and s.index is None:

@@ -158,6 +158,52 @@ def words(type: t.Type) -> int:
     return places(type, "")[1]
 
 
+@dataclass(frozen=True)
+class KeyPart:
+    """A word of a key, or the two of an address, in the near words of its compact form (runtime/nf/flow_map/key.hpp):
+    the low bit is (word, bit) there. `zero`: the bit of the second near word that says that the address is 0."""
+
+    source: int
+    word: int
+    bit: int
+    bits: int
+    zero: int = 0
+
+
+ADDRESS_BITS = 32  # that an IPv6 address has in a compact key
+LONG_BIT = 63  # of the second near word
+
+
+def key_parts(type: t.Type) -> tuple[KeyPart, ...]:
+    """How a key with IPv6 addresses is compact; empty if it has none, or has two words anyway, or does not fit."""
+    found, count = places(type, "")
+    addresses = [p.word for p in found if bits_of(p.type) > 64]
+    used: dict[int, int] = {}
+    for place in found:
+        if bits_of(place.type) <= 64:
+            used[place.word] = max(used.get(place.word, 0), place.bit + bits_of(place.type))
+    if count <= 2 or not addresses:
+        return ()
+    zeros = {word: LONG_BIT - 1 - i for i, word in enumerate(addresses)}
+    free, filled, parts = [64, LONG_BIT - len(addresses)], [0, 0], []
+    for word, bits in sorted({**used, **dict.fromkeys(addresses, ADDRESS_BITS)}.items(), key=lambda item: -item[1]):
+        near = next((n for n in (1, 0) if filled[n] + bits <= free[n]), None)
+        if near is None:
+            return ()
+        parts.append(KeyPart(word, near, filled[near], bits, zeros.get(word, 0)))
+        filled[near] += bits
+    return tuple(sorted(parts, key=lambda part: part.source))
+
+
+def key_cpp(type: t.Type) -> str:
+    """The C++ type of a key of a map or an index."""
+    parts = key_parts(type)
+    if not parts:
+        return f"std::array<uint64_t, {words(type)}>"
+    listed = (f"KeyPart{{{p.source}, {p.word}, {p.bit}, {p.bits}{f', {p.zero}' if p.zero else ''}}}" for p in parts)
+    return f"CompactKey<{words(type)}, {', '.join(listed)}>"
+
+
 def packed(type: t.Type, text: str) -> str:
     """The C++ array of a key's words."""
     found, count = places(type, text)

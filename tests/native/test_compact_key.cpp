@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "flow_map_spec.hpp"
+
+namespace polysome::test {
+namespace {
+
+using Words = std::array<uint64_t, 5>;
+/// As generated code has it for source, destination, ports and protocol.
+using Flow = CompactKey<5, KeyPart{0, 0, 0, 32, 62}, KeyPart{2, 0, 32, 32, 61}, KeyPart{4, 1, 0, 40}>;
+
+constexpr uint64_t mapped = uint64_t{0xffff} << 32;
+
+/// Addresses on both sides of each condition: mapped, zero, and each of these but for one bit.
+std::vector<std::array<uint64_t, 2>> addresses() {
+    std::vector<std::array<uint64_t, 2>> all{{0, 0},
+                                             {0, mapped},
+                                             {0, mapped | 0xffffffff},
+                                             {0, 1},
+                                             {1, 0},
+                                             {0, uint64_t{1} << 32},
+                                             {~uint64_t{0}, ~uint64_t{0}}};
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        all.push_back({uint64_t{1} << bit, mapped | 7});
+        all.push_back({0, (mapped | 7) ^ uint64_t{1} << bit});
+    }
+    return all;
+}
+
+bool is_short(const std::array<uint64_t, 2>& a) {
+    return (a[0] == 0 && a[1] >> 32 == 0xffff) || (a[0] == 0 && a[1] == 0);
+}
+
+TEST(CompactKey, comes_back_as_it_was_and_is_long_only_if_an_address_needs_it) {
+    for (const auto& src : addresses()) {
+        for (const auto& dst : addresses()) {
+            for (const uint64_t rest : {uint64_t{0}, (uint64_t{1} << 40) - 1, uint64_t{0x0601bb04d2}}) {
+                const Words words{src[0], src[1], dst[0], dst[1], rest};
+                const Flow key(words);
+                ASSERT_EQ(key.words(), words);
+                ASSERT_EQ(key.is_long(), !is_short(src) || !is_short(dst));
+                ASSERT_EQ(Flow(key.near, key.is_long() ? key.far : Words{9, 9, 9, 9, 9}).words(), words);
+            }
+        }
+    }
+}
+
+TEST(CompactKey, differs_wherever_the_words_do) {
+    std::map<std::array<uint64_t, 2>, Words> seen;
+    for (const auto& src : addresses()) {
+        for (const auto& dst : addresses()) {
+            const Words words{src[0], src[1], dst[0], dst[1], 5};
+            const Flow key(words);
+            if (key.is_long()) continue;
+            ASSERT_TRUE(seen.emplace(key.near, words).second) << "two short keys have the same near words";
+        }
+    }
+    const Flow one(Words{1, 2, 0, mapped, 5}), other(Words{3, 2, 0, mapped, 5}), again(Words{1, 2, 0, mapped, 5});
+    EXPECT_EQ(one.near, other.near);  // only the far words tell them apart
+    EXPECT_FALSE(one == other);
+    EXPECT_TRUE(one == again);
+    EXPECT_FALSE(one == Flow(Words{0, mapped | 2, 0, mapped, 5}));
+}
+
+/// A map by such a key that keeps a number, with an index by the same addresses and that number.
+struct ByFlow {
+    using Words = Flow;
+    using Value = uint64_t;
+    using Indexes = std::tuple<Flow>;
+    static constexpr bool has_idle = true, has_age = false, idle_varies = true, age_varies = false, steady = true;
+    static constexpr bool has_alive = false, has_owned = false, has_on_end = false;
+    static constexpr WhenFull when_full = WhenFull::evict;
+    static constexpr uint64_t idle_max = 7, age_max = 0;
+
+    uint64_t idle(const Flow& key, const uint64_t&) const { return key.words()[4] % 7 + 1; }
+    template <size_t I>
+    Flow index_words(const Flow& key, const uint64_t& value) const {
+        auto words = key.words();
+        words[4] = value;
+        return words;
+    }
+};
+
+/// What a map does with short and long keys is what one by all the words would do.
+TEST(CompactKey, a_map_tells_all_keys_apart) {
+    struct Held {
+        uint64_t value, used;
+    };
+    Clock clock{100};
+    FlowMap<ByFlow> map(ByFlow{}, clock, 1000, 7, false);
+    std::map<Words, Held> model;
+    std::mt19937_64 random(3);
+    const std::vector<std::array<uint64_t, 2>> some{{0, 0}, {0, mapped | 1}, {1, mapped | 1}, {0, 1}, {2, 1}};
+    for (unsigned step = 0; step < 20'000; ++step) {
+        if (random() % 8 == 0) {
+            const uint64_t to = clock.now + random() % 3;
+            for (uint64_t due; (due = map.next_due(to)) != NEVER;) {
+                clock.now = due;
+                map.expire_one();
+            }
+            clock.now = to;
+            std::erase_if(model, [&](const auto& e) { return clock.now - e.second.used >= e.first[4] % 7 + 1; });
+        }
+        const auto& src = some[random() % some.size()];
+        const auto& dst = some[random() % some.size()];
+        const Words words{src[0], src[1], dst[0], dst[1], random() % 4};
+        auto sought = map.sought(words);
+        if (random() % 2 == 0) map.expect(sought);
+        const auto held = model.find(words);
+        const auto n = map.find(sought);
+        ASSERT_EQ(n != map.absent, held != model.end());
+        if (n != map.absent) {
+            ASSERT_EQ(map.value(n), held->second.value);
+            ASSERT_EQ(map.key(n).words(), words);
+            auto in_index = map.index_sought<0>(Words{src[0], src[1], dst[0], dst[1], held->second.value});
+            if (random() % 2 == 0) map.index_expect<0>(in_index);
+            ASSERT_EQ(map.find_index<0>(in_index), n);
+        }
+        switch (random() % 3) {
+            case 0:
+                if (n == map.absent) break;
+                map.use(n);
+                held->second.used = clock.now;
+                break;
+            case 1:
+                ASSERT_EQ(map.put(sought, step).what, Put::stored);  // no two have one number, so no index is taken
+                model[words] = {step, clock.now};
+                break;
+            default:
+                if (random() % 4 != 0) break;
+                ASSERT_EQ(map.remove(sought).what, Put::stored);
+                model.erase(words);
+        }
+        ASSERT_EQ(map.size(), model.size());
+    }
+}
+
+}  // namespace
+}  // namespace polysome::test
