@@ -94,7 +94,7 @@ def test_json_of_the_load_balancer() -> None:
         {"header": "tcp", "first": 0, "length": 4, "offset": 9},
     ]
     assert [(s["name"], s["entries"], s["memory"]) for s in found["state"]] == [
-        ("sticky", 4_000_000, 390_068_800),
+        ("sticky", 4_000_000, 262_068_640),
         ("turn", 1, 4),
     ]
     assert (found["schedule"]["policy"], found["schedule"]["hold"]) == ("fifo", 0)

@@ -81,3 +81,15 @@ def test_what_it_does_may_change(old: str, new: str, tmp_path: Path) -> None:
 )
 def test_what_its_state_is_may_not(old: str, new: str, tmp_path: Path) -> None:
     assert layout(tmp_path / "a") != layout(tmp_path / "b", old, new)
+
+
+def test_idle_times_that_are_kept_and_those_that_are_computed_again(tmp_path: Path) -> None:
+    """Only what may be another one later is in the state: what depends on config, not what depends on key and value."""
+    of_value, other = (
+        "idle if value.count > 9 { 9s } else { 5s } max 9s",
+        "idle if value.count > 8 { 9s } else { 1s } max 9s",
+    )
+    of_config = "idle if backends.len > 9 { 9s } else { 5s } max 9s"
+    by_value = layout(tmp_path / "a", "idle 30s", of_value)
+    assert by_value == layout(tmp_path / "b", "idle 30s", other)
+    assert len({layout(tmp_path / "c"), by_value, layout(tmp_path / "d", "idle 30s", of_config)}) == 3

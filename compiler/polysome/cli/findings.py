@@ -74,6 +74,7 @@ def _state(program: ir.Program, decl: ir.AnyState) -> Data:
         "per": list(size.per),
         "entry_bytes": size.entry,
         "memory": size.memory,
+        "ipv6_bytes": size.ipv6,
         "per_core": decl.per_core,
         "ends": {name: timeout.maximum for name, timeout in ends.items()},
         "computed": [name for name, timeout in ends.items() if not isinstance(timeout.value, ir.Const)],

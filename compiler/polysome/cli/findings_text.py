@@ -122,7 +122,8 @@ def _state(findings: Data) -> list[str]:
         entries = "" if state["entries"] is None else count(state["entries"])
         each = "" if state["entry_bytes"] is None else f"{state['entry_bytes']} B"
         rows.append([state["name"], state["kind"], entries, each, size(state["memory"]), _ends(state)])
-    return table(["state", "", "entries", "each", "memory", "in a native NF"], rows, (2, 3, 4))
+    lines = table(["state", "", "entries", "each", "memory", "in a native NF"], rows, (2, 3, 4))
+    return [*lines, *(f"  {s['name']}: {s['ipv6_bytes']} B more by IPv6" for s in findings["state"] if s["ipv6_bytes"])]
 
 
 def _ends(state: Data) -> str:

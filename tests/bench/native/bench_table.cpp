@@ -22,10 +22,10 @@ constexpr size_t AT_ONCE = 32;
 
 /// As generated code has it for a map by flow.
 struct ByFlow {
-    using Words = std::array<uint64_t, 5>;
+    using Words = CompactKey<5, KeyPart{0, 0, 0, 32, 62}, KeyPart{2, 0, 32, 32, 61}, KeyPart{4, 1, 0, 40}>;
     using Value = uint32_t;
     using Indexes = std::tuple<>;
-    static constexpr bool has_idle = true, has_age = false, idle_varies = false, age_varies = false;
+    static constexpr bool has_idle = true, has_age = false, idle_varies = false, age_varies = false, steady = true;
     static constexpr bool has_alive = false, has_owned = false, has_on_end = false;
     static constexpr WhenFull when_full = WhenFull::drop;
     static constexpr uint64_t idle_max = 60 * SECOND, age_max = 0;
@@ -43,7 +43,7 @@ using Map = FlowMap<ByFlow>;
 /// A flow as an IPv4-mapped 5-tuple in words, and as the rivals have it. Any number is a flow here.
 Map::Words words_of(uint32_t flow) {
     const uint64_t mapped = 0xffff00000000;
-    return {0, mapped | flow, 0, mapped | 0xc6120001, uint64_t{flow % 60000} << 24 | 80 << 8 | TCP};
+    return Map::Words({0, mapped | flow, 0, mapped | 0xc6120001, uint64_t{flow % 60000} << 24 | 80 << 8 | TCP});
 }
 FlowKey key_of(uint32_t flow) {
     return _mm_setr_epi32(static_cast<int>(flow), 0x010012c6, static_cast<int>(flow % 60000 | 80 << 16), TCP);
@@ -82,10 +82,7 @@ class TableColumn : public ColumnOf<Made> {
 /// Batches on their way: two ahead of the present one keys are hashed and their buckets fetched, one ahead the entries.
 class Ahead {
   public:
-    struct Batch {
-        std::array<Map::Words, AT_ONCE> keys;
-        std::array<uint64_t, AT_ONCE> hashes;
-    };
+    using Batch = std::array<Map::Sought, AT_ONCE>;
 
     /// The next batch; `flow(i)` is the i-th flow from its first on.
     template <class Flow>
@@ -105,13 +102,12 @@ class Ahead {
     void hash(const Map& map, size_t ahead, Flow flow) {
         Batch& batch = batches_[(turn_ + ahead) % 3];
         for (size_t i = 0; i < AT_ONCE; ++i) {
-            batch.keys[i] = words_of(flow(ahead * AT_ONCE + i));
-            batch.hashes[i] = map.hash(batch.keys[i]);
-            map.prefetch(batch.hashes[i]);
+            batch[i] = map.sought(words_of(flow(ahead * AT_ONCE + i)));
+            map.prefetch(batch[i]);
         }
     }
     void fetch(const Map& map, size_t ahead) {
-        for (const uint64_t hash : batches_[(turn_ + ahead) % 3].hashes) map.prefetch_entry(hash);
+        for (Map::Sought& sought : batches_[(turn_ + ahead) % 3]) map.expect(sought);
     }
 
     std::array<Batch, 3> batches_;
@@ -133,7 +129,7 @@ class GeneratedMap final : public TableColumn<GeneratedMap> {
         });
         clock_.now += AT_ONCE;
         for (size_t i = 0; i < AT_ONCE; ++i) {
-            const Map::Handle n = map_.find(now.keys[i], now.hashes[i]);
+            const Map::Handle n = map_.find(now[i]);
             must(n != Map::absent);
             map_.use(n);
         }
@@ -147,7 +143,7 @@ class GeneratedMap final : public TableColumn<GeneratedMap> {
                 map_.expire_one();
             }
             clock_.now = time;
-            must(map_.put(now.keys[i], now.hashes[i], first + i).what == Put::stored);
+            must(map_.put(now[i], first + i).what == Put::stored);
         }
     }
 

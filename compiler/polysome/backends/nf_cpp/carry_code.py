@@ -6,7 +6,7 @@ import hashlib
 
 from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.sizes import SCHEDULE, of_state, sizes
-from polysome.backends.nf_cpp.state_code import varies
+from polysome.backends.nf_cpp.state_code import steady, varies
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.expression_text import ExpressionText
@@ -73,7 +73,7 @@ def layout(program: ir.Program) -> str:
     text = ExpressionText(program)
     lines = [f"format {FORMAT}", f"ports {', '.join(program.ports)}"]
     lines += [f"config {name}: {_spelled(program.config[name].type)}" for name in _tables(program)]
-    lines += [f"state {decl.name}: {_state(decl, text)}" for decl in program.state.values()]
+    lines += [f"state {decl.name}: {_state(program, decl, text)}" for decl in program.state.values()]
     lines.append(f"seed {program.params['seed'][1]}")
     schedule = program.schedule
     options = ", ".join(f"{name} {value}" for name, value in sorted(schedule.options.items()) if name not in SCHEDULE)
@@ -84,12 +84,13 @@ def layout(program: ir.Program) -> str:
     return "\n".join(lines)
 
 
-def _state(decl: ir.AnyState, text: ExpressionText) -> str:
+def _state(program: ir.Program, decl: ir.AnyState, text: ExpressionText) -> str:
     match decl:
         case ir.MapDecl(key=key, value=value):
             value_text = "nothing" if value is None else _spelled(value)
+            kept = "computed" if steady(program, decl) else "kept"
             times = [
-                f"{what} {'none' if timeout is None else 'varies' if varies(timeout) else 'constant'}"
+                f"{what} {'none' if timeout is None else kept if varies(timeout) else 'constant'}"
                 for what, timeout in (("idle", decl.idle), ("age", decl.age))
             ]
             indexes = ", ".join(f"{text.expr(index.key)}: {_spelled(index.key.type)}" for index in decl.indexes)

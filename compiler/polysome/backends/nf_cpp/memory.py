@@ -37,7 +37,8 @@ POOLED = 8  # of a value that was given out: who holds it, and its turn among th
 class StateSize:
     """`entries` at most, of `entry` bytes each (None: not made of entries of whole bytes), `memory` bytes in all.
 
-    `per`: lists of config that multiply entries and memory by their rows. `note`: what the options made of it.
+    `per`: lists of config that multiply entries and memory by their rows. `note`: what the options made of it. `ipv6`:
+    bytes besides, of an entry whose key has an IPv6 address (runtime/nf/flow_map/key.hpp).
     """
 
     entries: int | None
@@ -45,15 +46,15 @@ class StateSize:
     memory: int
     per: tuple[str, ...] = ()
     note: str = ""
+    ipv6: int = 0
 
 
 def state_size(program: ir.Program, decl: ir.AnyState) -> StateSize:
     """The memory of one copy of the state when it is full (with `per core`, of one core's).
 
     Left out: what does not grow with the state; the rest of the last page of each array (2 MiB where the system grants
-    such pages, so a few MB of a map); of a map also what runtime/nf/flow_map.hpp names as coming and going. long keys
-    (runtime/nf/flow_map/key.hpp) take what `note` says besides. A pool
-    with `per` takes `memory` for each value of that which occurs.
+    such pages, so a few MB of a map); of a map also what runtime/nf/flow_map.hpp names as coming and going, and what
+    `ipv6` says. A pool with `per` takes `memory` for each value of that which occurs.
     """
     match decl:
         case ir.MapDecl():
@@ -114,9 +115,7 @@ def _map(program: ir.Program, decl: ir.MapDecl) -> StateSize:
         slots = min(max(_power(decl.capacity // PER_SLOT), 64), 1 << 17)
         chunks = min(decl.capacity // NOTES + slots, decl.capacity)  # the last one of each slot has room
         memory += slots * SLOT + chunks * CHUNK
-    far = WORD * _far_words(decl.key)
-    note = f"{far} more for each with an IPv6 address" if far else ""
-    return StateSize(decl.capacity, int(entry + Fraction(1, 2)), memory, note=note)
+    return StateSize(decl.capacity, int(entry + Fraction(1, 2)), memory, ipv6=WORD * _far_words(decl.key))
 
 
 def _buckets(capacity: int, places: int) -> int:
