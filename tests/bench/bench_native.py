@@ -152,7 +152,9 @@ def parse_arguments() -> argparse.Namespace:
     options.add_argument("--flows", action="append", type=int)
     options.add_argument("--traffic", action="append", choices=TRAFFIC)
     options.add_argument("--full", action="store_true", help="all kinds of traffic, not only uniform flows")
-    options.add_argument("--core", type=int, default=-1, help="the last one that this process may use, if not given")
+    options.add_argument(
+        "--core", type=int, default=max(os.sched_getaffinity(0)), help="if not the last one that may be used"
+    )
     options.add_argument("--out", type=Path, help="write one object per row to this file")
     options.add_argument("--build", type=Path, default=ROOT / "build" / "bench")
     options.add_argument("--seconds", type=float, default=0.2, help="per measurement")
@@ -186,7 +188,9 @@ def main() -> int:
     print("building", file=sys.stderr)
     if not build(checked, options.build, alone=any(name in FLOW_MAP for name, _, _ in rows)):
         return 1
-    fastclick = FastClick.installed(options.build, options.seconds, options.repetitions) if checked else None
+    fastclick = None
+    if checked:
+        fastclick = FastClick.installed(options.build, options.seconds, options.repetitions, options.core)
     print(header(fastclick is not None))
     found, failed = [], False
     for name, flows, traffic in rows:

@@ -137,12 +137,13 @@ class FastClick:
     package: Path
     seconds: float
     repetitions: int
+    core: int
     failed: bool = False  # has any run failed?
     classes: frozenset[str] = frozenset()
     sources: dict[tuple[int, str], float] = field(default_factory=dict)
 
     @classmethod
-    def installed(cls, build: Path, seconds: float, repetitions: int) -> FastClick | None:
+    def installed(cls, build: Path, seconds: float, repetitions: int, core: int) -> FastClick | None:
         """That of FASTCLICK_DIR; None, which it says, if there is none or it cannot be used."""
         given = os.environ.get("FASTCLICK_DIR")
         if not given:
@@ -153,7 +154,7 @@ class FastClick:
         if not (Path(given) / "bin" / "click").exists():
             print(f"FASTCLICK_DIR={given}: there is no bin/click in it; no column fastclick", file=sys.stderr)
             return None
-        made = cls(Path(given), build / "fastclick", seconds, repetitions)
+        made = cls(Path(given), build / "fastclick", seconds, repetitions, core)
         said = made.build()
         if said is None:
             said = made.read_classes()
@@ -197,7 +198,8 @@ class FastClick:
 
     def start(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "CLICKPATH": str(self.package), "GLIBC_TUNABLES": TUNABLES}
-        return subprocess.run([str(self.click), *arguments], env=environment, capture_output=True, text=True)
+        command = ["taskset", "-c", str(self.core), str(self.click), *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
 
     def run(self, name: str, config: Config, flows: int, traffic: str) -> dict[str, Any]:
         """The members of a row; none if it fails, which it says."""
@@ -230,7 +232,7 @@ class FastClick:
                 "--no-telemetry",
                 "--no-shconf",
                 "-l",
-                "0",
+                str(self.core),
                 "-m",
                 str(memory),
                 "--",

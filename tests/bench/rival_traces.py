@@ -99,7 +99,7 @@ KINDS = {
     "policer": Kind((60 * SECOND, 50_000_000, 7_812_500, 750_187), _plans()),
     "telemetry": Kind((15 * SECOND, SECOND, 30 * MINUTE, 10 * SECOND), _exporter()),
     "acl": Kind((SECOND,), _rules(), sides=True),
-    "conn_limiter": Kind((30 * MINUTE, 4 * MINUTE), Config({"": "limit = 2"}, [(2,)]), sides=True),
+    "conn_limiter": Kind((30 * MINUTE, 4 * MINUTE), Config({"": "limit = 1"}, [(1,)]), sides=True),
 }
 
 
@@ -114,7 +114,7 @@ class Drawn:
     """Frames for one NF."""
 
     def __init__(self, kind: Kind, choice: random.Random, odd: float, one: float) -> None:
-        """`odd`: how often a thing is not as usual; `one`: how many packets belong to one TCP connection."""
+        """`odd`: how often a thing is not as usual; `one`: how many packets belong to one or two TCP connections."""
         self.kind, self.choice, self.odd, self.one = kind, choice, odd, one
 
     def rarely(self) -> bool:
@@ -128,7 +128,7 @@ class Drawn:
         end_port = one.choice((80, *range(1024, 1030))) if end in PUBLIC else one.choice((80, 443))
         protocol = one.choice((TCP, UDP)) if not self.rarely() else one.choice((47, 132, 0))
         if one.random() < self.one:
-            host, end, host_port, end_port, protocol = HOSTS[0], REMOTES[0], 1000, 80, TCP
+            host, end, host_port, end_port, protocol = HOSTS[0], REMOTES[0], one.choice((1000, 1000, 1023)), 80, TCP
         if port == 1 and self.kind.sides:
             src, dst, sport, dport = end, host, end_port, host_port
             if end in PUBLIC:
