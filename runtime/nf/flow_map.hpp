@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "nf/flow_map/carry.hpp"
+#include "nf/flow_map/entries.hpp"
 #include "nf/flow_map/entry.hpp"
 #include "nf/flow_map/heap.hpp"
 #include "nf/flow_map/table.hpp"
@@ -44,8 +45,9 @@ namespace polysome {
 /// Entries lie where their hash puts them: a map that is as large as many of the system's pages has nearly all of them
 /// once it has held a few times as many entries.
 template <class Spec>
-class FlowMap {
+class FlowMap : FlowEntries<Spec> {
     using Traits = FlowMapTraits<Spec>;
+    using Entries = FlowEntries<Spec>;
     static constexpr size_t index_count = Traits::indexes;
 
   public:
@@ -58,21 +60,20 @@ class FlowMap {
     template <size_t I>
     using IndexSought = polysome::Sought<IndexWords<I>>;
     static constexpr Handle absent = UINT32_MAX;
-    static constexpr uint64_t max_capacity = uint64_t{1} << 31;
+    using Entries::key;
+    using Entries::max_capacity;
+    using Entries::value;
     static constexpr unsigned nesting = 8;  ///< S1.10
 
     /// `collide` makes all hashes equal: slow, for tests. Throws std::invalid_argument for a capacity of 0 or above
     /// 2^31, std::bad_alloc if there is no address space.
     FlowMap(Spec spec, const Clock& clock, uint64_t capacity, uint64_t seed, bool collide)
-        : spec_(std::move(spec)),
+        : Entries(capacity),
+          spec_(std::move(spec)),
           clock_(clock),
-          capacity_(checked(capacity)),
+          capacity_(capacity),
           seed_(seed),
-          collide_(collide),
-          table_(capacity),
-          hot_(table_.numbers()),
-          cold_(has_cold ? table_.numbers() : 1),
-          far_(has_far ? table_.numbers() : 1, Access::rare) {
+          collide_(collide) {
         if constexpr (Traits::expires) wheel_.emplace(capacity, Traits::span);
         if constexpr (Traits::queues_uses) uses_.emplace(capacity);
         for (auto& index : indexes_) index = std::make_unique<EntryTable>(capacity);
@@ -130,15 +131,6 @@ class FlowMap {
         }
     }
 
-    const Value& value(Handle n) const { return hot_[n].value; }
-    Words key(Handle n) const {
-        if constexpr (has_far) {
-            return Words(hot_[n].key, far_[n]);
-        } else {
-            return hot_[n].key;
-        }
-    }
-
     /// Entries that take room, those whose row is gone included.
     uint64_t size() const { return size_; }
 
@@ -147,7 +139,7 @@ class FlowMap {
     std::vector<std::pair<Words, Value>> items() const {
         std::vector<std::pair<Words, Value>> items;
         items.reserve(size_);
-        for (const Handle n : in_order())
+        for (const Handle n : in_order(size_))
             if (readable(n)) items.emplace_back(key(n), hot_[n].value);
         return items;
     }
@@ -228,75 +220,38 @@ class FlowMap {
     }
 
   private:
-    using Hot = HotEntry<Spec>;
-    using Cold = ColdEntry<Spec>;
     using IndexPlaces = polysome::IndexPlaces<Spec>;
+    using Entries::cold_;
+    using Entries::far_;
+    using Entries::has_cold;
+    using Entries::has_far;
+    using Entries::has_key;
+    using Entries::hot_;
+    using Entries::in_order;
+    using Entries::seq;
+    using Entries::set_key;
+    using Entries::stamp;
+    using Entries::table_;
+    using Entries::touch;
+    using Entries::touch_all;
+    using Entries::touch_hot;
+    using Entries::use_rank;
+    using typename Entries::Cold;
+    using typename Entries::Hot;
     friend class Wheel;
     friend class LazyHeap;
     template <class Map, class Archive>
     friend class CarriedFlowMap;
-    using Form = KeyForm<Words>;
-    static constexpr bool has_cold = !std::is_empty_v<Cold>, has_far = Form::has_far;
-    using Far = typename FarWords<Words>::Type;
-    static_assert(std::is_trivially_destructible_v<Value>);
-
-    static uint64_t checked(uint64_t capacity) {
-        if (capacity < 1 || capacity > max_capacity) throw std::invalid_argument("a map's capacity is 1 to 2^31");
-        return capacity;
-    }
-
-    std::vector<Handle> in_order() const {
-        std::vector<std::pair<uint64_t, Handle>> numbered;
-        numbered.reserve(size_);
-        table_.each([&](Handle n) { numbered.emplace_back(seq(n), n); });
-        std::sort(numbered.begin(), numbered.end());
-        std::vector<Handle> order;
-        order.reserve(size_);
-        for (const auto& [seq, n] : numbered) order.push_back(n);
-        return order;
-    }
 
     // What Wheel and LazyHeap ask
-    uint64_t& seq(Handle n) {
-        if constexpr (seq_is_hot<Spec>) {
-            return hot_[n].seq.ns;
-        } else {
-            return cold_[n].seq.ns;
-        }
-    }
-    uint64_t seq(Handle n) const { return const_cast<FlowMap*>(this)->seq(n); }
-    uint32_t stamp(Handle n) const {
-        if constexpr (Traits::sinks) {
-            return cold_[n].stamp;
-        } else {
-            return static_cast<uint32_t>(seq(n));
-        }
-    }
     uint64_t rank(Handle n) const {
         if constexpr (Traits::due_in_order) return use_rank(n);
         return due(n);
-    }
-    uint64_t use_rank(Handle n) const {
-        if constexpr (Traits::oldest_by_write) {
-            return hot_[n].written.ns;
-        } else {
-            return hot_[n].used.ns;
-        }
-    }
-    void touch(Handle n) const {
-        table_.prefetch_entry(n);
-        touch_all(n);
     }
     void touch_again(Handle n) const {
         if constexpr (index_count > 0) {
             for (size_t i = 0; i < index_count; ++i) indexes_[i]->prefetch(cold_[n].index_hashes[i]);
         }
-    }
-
-    void touch_hot(Handle n) const { prefetch_lines(hot_[n]); }
-    void touch_all(Handle n) const {
-        touch_hot(n);
-        if constexpr (has_cold) __builtin_prefetch(&cold_[n], 1);
     }
 
     // Time
@@ -338,14 +293,6 @@ class FlowMap {
 
     bool readable(Handle n) const {
         if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);
-        return true;
-    }
-    bool has_key(Handle n, const Words& key) const {
-        if (!same_words(hot_[n].key, Form::near(key))) return false;
-        if constexpr (has_far) {
-            if (key.is_long()) [[unlikely]]
-                return same_words(far_[n], key.far);
-        }
         return true;
     }
     Handle lookup(const Sought& key) const {
@@ -418,14 +365,6 @@ class FlowMap {
         write(n, value, places);
         schedule(n, number, rank(n), clock_.now);
         if constexpr (Traits::queues_uses) uses_->push(*this, n, size_);
-    }
-
-    void set_key(Handle n, const Words& key) {
-        hot_[n].key = Form::near(key);
-        if constexpr (has_far) {
-            if (key.is_long()) [[unlikely]]
-                far_[n] = key.far;
-        }
     }
 
     void overwrite(Handle n, const Value& value, const IndexPlaces& places) {
@@ -539,11 +478,7 @@ class FlowMap {
     unsigned depth_ = 0;    ///< running on_end
     uint64_t size_ = 0;     ///< entries in use
     uint32_t stamped_ = 0;  ///< the last stamp
-    PlaceTable table_;
     std::array<std::unique_ptr<EntryTable>, index_count> indexes_;
-    MappedArray<Hot> hot_;
-    MappedArray<Cold> cold_;
-    MappedArray<Far> far_;  ///< of entries whose keys are long; nothing else touches it
     std::conditional_t<Traits::expires, std::optional<Wheel>, None> wheel_;
     std::conditional_t<Traits::queues_uses, std::optional<LazyHeap>, None> uses_;
 };

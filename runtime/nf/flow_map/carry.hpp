@@ -27,7 +27,7 @@ class CarriedFlowMap {
             order.resize(archive_.count(0));
             if (map_.size_ != 0 || order.size() > map_.capacity_) archive_.fail();
         } else {
-            order = map_.in_order();
+            order = map_.in_order(map_.size_);
             archive_.count(order.size());
         }
         for (Handle& n : order) {

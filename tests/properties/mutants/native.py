@@ -21,12 +21,12 @@ FLOW_MAP = of(
     ("room for one more", Kind.when_full, "nat", "if (n == absent && size_ >= capacity_) [[unlikely]] {", "if (n == absent && size_ > capacity_) [[unlikely]] {"),
     ("a full map says nothing", Kind.when_full, "nat", "return {Put::full};\n            if", "return {Put::passed};\n            if"),
     ("what an ended entry owned stays taken", Kind.leak, "nat", "        release(value);\n        if constexpr (Spec::has_on_end) {", "        if constexpr (Spec::has_on_end) {"),
-    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        table_.erase(hash(key), n);\n        leave_indexes(n);\n", "        table_.erase(hash(key), n);\n"),
-    ("idle and age exchanged", Kind.swapped, "telemetry", "Spec::has_idle ? End::idle : End::age", "Spec::has_idle ? End::age : End::idle"),
+    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        table_.erase(sought(key).hash, n);\n        leave_indexes(n);\n", "        table_.erase(sought(key).hash, n);\n"),
+    ("idle and age exchanged", Kind.swapped, "telemetry", "idle ? End::idle : End::age", "idle ? End::age : End::idle"),
     ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
-    ("a write does not set a varying idle time", Kind.refresh, "conn_limiter", "        set_idle(entry);\n        if constexpr (Traits::keeps_age)", "        if constexpr (Traits::keeps_age)"),
+    ("a write of the same value is no use", Kind.refresh, "conn_limiter", "if (hot_[n].value == value) return start_anew(n);", "if (hot_[n].value == value) return;"),
     ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n", "            if (now_due >= before || before != 0) return;\n"),
-    ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) entry.written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (seq(n) == inserted_) entry.written.ns = clock_.now;"),
+    ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) hot_[n].written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (seq(n) == inserted_) hot_[n].written.ns = clock_.now;"),
     ("an overwritten value stays taken", Kind.leak, "nat", "        reschedule(n, before);\n        release(old);", "        reschedule(n, before);"),
 )  # fmt: skip
 
@@ -34,6 +34,10 @@ BELOW_FLOW_MAP = (
     *of(
         "runtime/nf/flow_map/entry.hpp",
         ("one ns too late", Kind.timeout, "load_balancer", "NEVER : time + span; }", "NEVER : time + span + 1; }"),
+    ),
+    *of(
+        "runtime/nf/flow_map/key.hpp",
+        ("IPv6 keys are cut to 32 bits", Kind.lookup, "firewall", "if (!fits) [[unlikely]] {", "if (!fits && words[0] == words[2]) {"),
     ),
     *of(
         "runtime/nf/flow_map/table.hpp",

@@ -1,0 +1,128 @@
+/// The entries of a flow map: where they lie, and what is known of each.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "nf/flow_map/entry.hpp"
+#include "nf/flow_map/key.hpp"
+#include "nf/flow_map/table.hpp"
+#include "nf/memory.hpp"
+
+namespace polysome {
+
+/// Entries by number, found by the hash of their keys. Of a place that has no entry, only what is written is true.
+template <class Spec>
+class FlowEntries {
+    using Traits = FlowMapTraits<Spec>;
+
+  public:
+    using Words = typename Spec::Words;
+    using Value = typename Spec::Value;
+    using Handle = uint32_t;
+    static constexpr uint64_t max_capacity = uint64_t{1} << 31;
+
+    const Value& value(Handle n) const { return hot_[n].value; }
+    Words key(Handle n) const {
+        if constexpr (has_far) {
+            return Words(hot_[n].key, far_[n]);
+        } else {
+            return hot_[n].key;
+        }
+    }
+
+  protected:
+    using Hot = HotEntry<Spec>;
+    using Cold = ColdEntry<Spec>;
+    using Form = KeyForm<Words>;
+    static constexpr bool has_cold = !std::is_empty_v<Cold>, has_far = Form::has_far;
+    using Far = typename FarWords<Words>::Type;
+    static_assert(std::is_trivially_destructible_v<Value>);
+
+    explicit FlowEntries(uint64_t capacity)
+        : table_(checked(capacity)),
+          hot_(table_.numbers()),
+          cold_(has_cold ? table_.numbers() : 1),
+          far_(has_far ? table_.numbers() : 1, Access::rare) {}
+
+    /// All of them, `count`, in insertion order.
+    std::vector<Handle> in_order(uint64_t count) const {
+        std::vector<std::pair<uint64_t, Handle>> numbered;
+        numbered.reserve(count);
+        table_.each([&](Handle n) { numbered.emplace_back(seq(n), n); });
+        std::sort(numbered.begin(), numbered.end());
+        std::vector<Handle> order;
+        order.reserve(count);
+        for (const auto& [seq, n] : numbered) order.push_back(n);
+        return order;
+    }
+
+    uint64_t& seq(Handle n) {
+        if constexpr (seq_is_hot<Spec>) {
+            return hot_[n].seq.ns;
+        } else {
+            return cold_[n].seq.ns;
+        }
+    }
+    uint64_t seq(Handle n) const { return const_cast<FlowEntries*>(this)->seq(n); }
+    uint32_t stamp(Handle n) const {
+        if constexpr (Traits::sinks) {
+            return cold_[n].stamp;
+        } else {
+            return static_cast<uint32_t>(seq(n));
+        }
+    }
+    uint64_t use_rank(Handle n) const {
+        if constexpr (Traits::oldest_by_write) {
+            return hot_[n].written.ns;
+        } else {
+            return hot_[n].used.ns;
+        }
+    }
+
+    // Fetching what will be read or written
+
+    void touch(Handle n) const {
+        table_.prefetch_entry(n);
+        touch_all(n);
+    }
+    void touch_hot(Handle n) const { prefetch_lines(hot_[n]); }
+    void touch_all(Handle n) const {
+        touch_hot(n);
+        if constexpr (has_cold) __builtin_prefetch(&cold_[n], 1);
+    }
+
+    bool has_key(Handle n, const Words& key) const {
+        if (!same_words(hot_[n].key, Form::near(key))) return false;
+        if constexpr (has_far) {
+            if (key.is_long()) [[unlikely]]
+                return same_words(far_[n], key.far);
+        }
+        return true;
+    }
+    void set_key(Handle n, const Words& key) {
+        hot_[n].key = Form::near(key);
+        if constexpr (has_far) {
+            if (key.is_long()) [[unlikely]]
+                far_[n] = key.far;
+        }
+    }
+
+    PlaceTable table_;
+    MappedArray<Hot> hot_;
+    MappedArray<Cold> cold_;
+    MappedArray<Far> far_;  ///< of entries whose keys are long; nothing else touches it
+
+  private:
+    static uint64_t checked(uint64_t capacity) {
+        if (capacity < 1 || capacity > max_capacity) throw std::invalid_argument("a map's capacity is 1 to 2^31");
+        return capacity;
+    }
+};
+
+}  // namespace polysome
