@@ -24,7 +24,7 @@ FLOW_MAP = of(
     ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        table_.erase(sought(key).hash, n);\n        leave_indexes(n);\n", "        table_.erase(sought(key).hash, n);\n"),
     ("idle and age exchanged", Kind.swapped, "telemetry", "idle ? End::idle : End::age", "idle ? End::age : End::idle"),
     ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
-    ("a write of the same value is no use", Kind.refresh, "conn_limiter", "if (hot_[n].value == value) return start_anew(n);", "if (hot_[n].value == value) return;"),
+    ("a write of the same value is no use", Kind.refresh, "firewall", "if (hot_[n].value == value) return start_anew(n);", "if (hot_[n].value == value) return;"),
     ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n", "            if (now_due >= before || before != 0) return;\n"),
     ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) hot_[n].written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (seq(n) == inserted_) hot_[n].written.ns = clock_.now;"),
     ("an overwritten value stays taken", Kind.leak, "nat", "        reschedule(n, before);\n        release(old);", "        reschedule(n, before);"),
