@@ -134,7 +134,7 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
         }
     }
     void step(size_t at) {
-        std::memcpy(frames_.data(), prepared_ + at, BATCH_SIZE * FRAME);
+        std::copy_n(prepared_ + at, BATCH_SIZE, frames_.begin());
         decide(BATCH_SIZE, sizes_.data() + at, later(BATCH_SIZE));
     }
 

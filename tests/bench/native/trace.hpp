@@ -108,8 +108,10 @@ struct Trace {
     }
     /// `count` of them, from `at` on.
     void copy(size_t at, size_t count, Buffers& buffers) const {
-        std::memcpy(buffers.frames.data(), frames + at, count * FRAME);
-        for (size_t i = 0; i < count; ++i) buffers.put(i, ports[at + i]);
+        for (size_t i = 0; i < count; ++i) {
+            buffers.frames[i] = frames[at + i];  // 64 bytes: no call, which may copy large ones in another way
+            buffers.put(i, ports[at + i]);
+        }
     }
 };
 
