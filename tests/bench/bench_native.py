@@ -66,13 +66,8 @@ def command_of(name: str, program: ir.Program | None, flows: int, traffic: str, 
     if program is None:
         return ["bench_table", *what, "--inserts", FLOW_MAP[name]]
     config = NFS[name](program, flows)
-    files = []
-    for table, text in config.files.items():
-        path = scratch / (f"{table}.csv" if table else "config.toml")
-        path.write_text(text, encoding="utf-8")
-        files.append(f"{table}={path}" if table else str(path))
-    (scratch / "rows").write_text("\n".join(" ".join(map(str, row)) for row in config.rows), encoding="utf-8")
-    (scratch / "config").write_bytes(encode(program, load_config(program, files, Report())))
+    (scratch / "rows").write_text(config.row_lines, encoding="utf-8")
+    (scratch / "config").write_bytes(encode(program, load_config(program, config.written(scratch), Report())))
     return [
         *(f"bench_{name}", *what),
         *("--rows", str(scratch / "rows"), "--config", str(scratch / "config")),

@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from polysome.ir import program as ir
 
@@ -25,6 +26,20 @@ class Config:
 
     files: dict[str, str]
     rows: Sequence[tuple[int, ...]]
+
+    def written(self, folder: Path) -> list[str]:
+        """Writes the files; what `--config` is given for each."""
+        arguments = []
+        for table, text in self.files.items():
+            path = folder / (f"{table}.csv" if table else "config.toml")
+            path.write_text(text, encoding="utf-8")
+            arguments.append(f"{table}={path}" if table else str(path))
+        return arguments
+
+    @property
+    def row_lines(self) -> str:
+        """The rows, as programs read them: numbers apart by a blank."""
+        return "\n".join(" ".join(map(str, row)) for row in self.rows)
 
 
 def ipv4(value: int) -> str:

@@ -192,6 +192,18 @@ class Drawn:
         return (after - before) % 0xFFFF
 
 
+def segment(sport: int, flags: int, back: bool = False) -> bytes:
+    """A TCP segment of the first host to the first remote, or its answer."""
+    ends = [(HOSTS[0], sport), (REMOTES[0], 80)]
+    (src, own), (dst, other) = reversed(ends) if back else ends
+    addresses = struct.pack("!II", src, dst)
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, TCP, 0) + addresses
+    l4 = struct.pack("!HHIIBBHHH", own, other, 1, 2, 0x50, flags, 8, 0, 0)
+    l4 = l4[:16] + struct.pack("!H", _sum(addresses + struct.pack("!HH", TCP, len(l4)) + l4)) + l4[18:]
+    ethernet = bytes.fromhex("0200000000010200000000020800")
+    return ethernet + head[:10] + struct.pack("!H", _sum(head)) + head[12:] + l4
+
+
 def draw(name: str, seed: int, packets: int) -> list[Packet]:
     """A trace in order of time; what is odd in it is more in some than in others."""
     kind, choice = KINDS[name], random.Random(seed)

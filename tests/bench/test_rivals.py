@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from native_build import build_programs, missing
 from native_nfs import Config, resized
-from rival_traces import KINDS, Packet, draw, many_talkers
+from rival_traces import KINDS, Packet, draw, many_talkers, segment
 
 from polysome.config.load import load_config
 from polysome.engines import ENGINES
@@ -51,7 +51,7 @@ def played(
 ) -> tuple[list[Left], list[Sent]]:
     """What a rival makes of a trace."""
     rows, file = scratch / "rows", scratch / "trace"
-    rows.write_text("\n".join(" ".join(map(str, row)) for row in config.rows), encoding="utf-8")
+    rows.write_text(config.row_lines, encoding="utf-8")
     file.write_bytes(b"".join(struct.pack("<QHH", t, port, len(f)) + f for t, port, f in trace))
     command = [str(program), column, str(capacity), str(rows), str(file)]
     said = subprocess.run(command, capture_output=True, check=True).stdout
@@ -74,12 +74,7 @@ def meant(
 ) -> tuple[list[Left], list[Sent]]:
     """What the spec makes of it."""
     program = resized(example(name), capacity)
-    files = []
-    for table, text in config.files.items():
-        path = scratch / (f"{table}.csv" if table else "config.toml")
-        path.write_text(text, encoding="utf-8")
-        files.append(f"{table}={path}" if table else str(path))
-    values = load_config(program, files, Report())
+    values = load_config(program, config.written(scratch), Report())
     arrivals = tuple(Arrival(port, time, frame) for time, port, frame in trace)
     record = ENGINES["interp"].run(program, Trace(values, arrivals), RunOptions())
     assert record.crash is None
@@ -118,6 +113,35 @@ def test_more_talkers_than_counters(programs: Path, tmp_path: Path) -> None:
     expected = meant("telemetry", 10_000, config, trace, tmp_path)
     found = played(programs / "play_telemetry", "equal", 10_000, config, trace, tmp_path)
     assert found == expected and len(found[1]) > 20
+
+
+def test_a_syn_reopens_what_was_closing(programs: Path, tmp_path: Path) -> None:
+    """conn_limiter: a FIN of both with a SYN between: the connection is there, and counts against the limit of 1."""
+    config = KINDS["conn_limiter"].config
+    syn, fin, other = (segment(1000, 2), segment(1000, 17), segment(1023, 2))
+    answer = segment(1000, 17, back=True)
+    for frames in ((syn, fin, syn, answer, other), (syn, fin, answer, other)):
+        trace = [(10**18 + i, int(frame is answer), frame) for i, frame in enumerate(frames)]
+        expected = meant("conn_limiter", 4, config, trace, tmp_path)
+        assert played(programs / "play_conn_limiter", "equal", 4, config, trace, tmp_path) == expected
+        assert (expected[0][-1][0] == len(trace) - 1) == (syn not in frames[1:]), "the other one passes if it may"
+
+
+@pytest.mark.parametrize("first", ["idle", "finished"])
+def test_records_that_end_at_one_instant(first: str, programs: Path, tmp_path: Path) -> None:
+    """telemetry: 15 s after the last packet, or 1 s if it was finished; of two, the one inserted first ends first."""
+    config, idle, finished = KINDS["telemetry"].config, segment(1000, 16), segment(1023, 17)
+    start, second = 10**18, 10**9
+    begins = [(start, 0, idle), (start + (0 if first == "idle" else 1), 0, finished)]
+    if first == "finished":
+        begins = [(start, 0, segment(1023, 16)), (start + 1, 0, idle)]
+    due = begins[-1][0] + 15 * second if first == "finished" else start + 15 * second
+    trace = [*begins, (due - second, 0, finished), (due + second, 0, segment(7, 16))]
+    expected = meant("telemetry", 10, config, trace, tmp_path)
+    found = played(programs / "play_telemetry", "equal", 10, config, trace, tmp_path)
+    assert found == expected
+    ends = [time for time, _ in expected[1]]
+    assert ends.count(due) == 2, "both end then"
 
 
 @pytest.mark.parametrize("capacity", [64_000, 100_000])

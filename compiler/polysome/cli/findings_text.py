@@ -123,7 +123,8 @@ def _state(findings: Data) -> list[str]:
         each = "" if state["entry_bytes"] is None else f"{state['entry_bytes']} B"
         rows.append([state["name"], state["kind"], entries, each, size(state["memory"]), _ends(state)])
     lines = table(["state", "", "entries", "each", "memory", "in a native NF"], rows, (2, 3, 4))
-    return [*lines, *(f"  {s['name']}: {s['ipv6_bytes']} B more by IPv6" for s in findings["state"] if s["ipv6_bytes"])]
+    more = [(state["name"], state["ipv6_bytes"]) for state in findings["state"] if state["ipv6_bytes"]]
+    return [*lines, *(f"  {name} takes {n} B more for each key with an IPv6 address" for name, n in more)]
 
 
 def _ends(state: Data) -> str:

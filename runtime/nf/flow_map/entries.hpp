@@ -16,7 +16,7 @@
 
 namespace polysome {
 
-/// Entries by number, found by the hash of their keys. Of a place that has no entry, only what is written is true.
+/// Entries by number, found by the hash of their keys.
 template <class Spec>
 class FlowEntries {
     using Traits = FlowMapTraits<Spec>;

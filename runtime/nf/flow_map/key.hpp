@@ -27,6 +27,21 @@ struct KeyPart {
 /// 2.5.5.2) or `::`; else the top bit of the second is set, and `far` are the words, which have no meaning otherwise.
 template <size_t W, KeyPart... parts>
 class CompactKey {
+    /// Does no part lie in another, or in the bit of long keys?
+    static constexpr bool apart() {
+        std::array<uint64_t, 2> taken{0, uint64_t{1} << 63};
+        bool right = true;
+        const auto take = [&](size_t word, uint64_t bits) {
+            right = right && (taken[word] & bits) == 0;
+            taken[word] |= bits;
+        };
+        (take(parts.word, low_bits(parts.bits) << parts.bit), ...);
+        ((parts.zero != 0 ? take(1, uint64_t{1} << parts.zero) : void()), ...);
+        return right;
+    }
+    static constexpr uint64_t low_bits(unsigned n) { return n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; }
+    static_assert(apart());
+
   public:
     using Words = std::array<uint64_t, W>;
     using Near = std::array<uint64_t, 2>;
@@ -88,8 +103,7 @@ class CompactKey {
     }
     template <KeyPart part>
     void get(Words& all) const {
-        constexpr uint64_t mask = part.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << part.bits) - 1;
-        const uint64_t held = near[part.word] >> part.bit & mask;
+        const uint64_t held = near[part.word] >> part.bit & low_bits(part.bits);
         if constexpr (part.zero == 0) {
             all[part.from] = held;
         } else if (is_long()) {

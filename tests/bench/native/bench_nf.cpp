@@ -1,6 +1,6 @@
 /// One row of the bench: one network function, one number of flows, one kind of traffic.
 ///
-///     bench_NAME --flows N --traffic uniform|zipf --rows FILE [--config FILE --sizes A,B,...] [--core N]
+///     bench_NAME --flows N --traffic uniform|zipf --rows FILE [--config FILE --sizes A,B,...] --core N
 ///                [--seconds S] [--repetitions N] [--instructions yes]
 ///
 /// Columns, measured in turns on the same traffic: `generated` and `fields` (if this was built with generated code: on
@@ -36,7 +36,7 @@ struct Options {
     Setup setup;
     std::vector<uint8_t> config;
     std::vector<uint64_t> sizes;
-    int core = -1;
+    int core = 0;
     double seconds = 0.2;
     size_t repetitions = 5;
     bool instructions = false;
@@ -121,7 +121,8 @@ Columns open_all(const Options& options, Publics& publics, [[maybe_unused]] Said
 
 void run(const Options& options) {
     Said said;
-    said.number("core", stay_on_core(options.core));
+    stay_on_core(options.core);
+    said.number("core", options.core);
     Publics publics = no_publics(options.traffic);
     Columns columns = open_all(options, publics, said);
     const Trace trace(options.traffic, publics);

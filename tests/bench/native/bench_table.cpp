@@ -1,7 +1,7 @@
 /// The flow map alone: lookups with refresh, or inserts with expiry, beside the table of the rivals and the machine's
 /// limit.
 ///
-///     bench_table --flows N --traffic uniform|zipf --inserts yes|no [--core N] [--seconds S] [--repetitions N]
+///     bench_table --flows N --traffic uniform|zipf --inserts yes|no --core N [--seconds S] [--repetitions N]
 ///
 /// Inserts: every key is new, and as many entries end as are made, so that there are always N, each for a minute.
 #include <memory>
@@ -216,7 +216,8 @@ std::unique_ptr<Column> filled(uint32_t flows, bool inserts) {
 void run(uint32_t flows, bool zipf, bool inserts, int core, double seconds, size_t repetitions) {
     flows = flows / AT_ONCE * AT_ONCE;
     Said said;
-    said.number("core", stay_on_core(core));
+    stay_on_core(core);
+    said.number("core", core);
     Columns columns;
     columns.emplace_back("generated", filled<GeneratedMap>(flows, inserts));
     columns.emplace_back("equal", filled<RivalMap>(flows, inserts));
@@ -235,7 +236,7 @@ void run(uint32_t flows, bool zipf, bool inserts, int core, double seconds, size
 int main(int count, char** arguments) {
     uint32_t flows = 65536;
     bool zipf = false, inserts = false;
-    int core = -1;
+    int core = 0;
     double seconds = 0.2;
     size_t repetitions = 5;
     for (int i = 1; i + 1 < count; i += 2) {

@@ -42,7 +42,7 @@ inline void must(bool right, const char* what) {
 template <class Nf, class Made>
 class GeneratedBase : public ColumnOf<Made> {
   public:
-    static constexpr size_t BATCH_SIZE = 32;  ///< the most that a machine looks at together, and the fastest
+    static constexpr size_t BATCH_SIZE = 32;  ///< the most that a machine looks at together
 
     GeneratedBase(Made& self, std::span<const uint64_t> sizes, std::span<const uint8_t> config)
         : machine_(self, sizes, false, BATCH_SIZE) {

@@ -13,22 +13,15 @@
 
 namespace polysome::bench {
 
-/// Stays on a core from now on: `wanted`, or, if that is negative, the last one that this process may use. Returns it.
-inline int stay_on_core(int wanted) {
+/// Stays on a core from now on.
+inline void stay_on_core(int core) {
     cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    int core = wanted;
-    for (int i = 0; wanted < 0 && i < CPU_SETSIZE; ++i) {
-        if (CPU_ISSET(i, &allowed)) core = i;
-    }
     CPU_ZERO(&allowed);
     CPU_SET(core, &allowed);
     if (sched_setaffinity(0, sizeof allowed, &allowed) != 0) {
         std::fprintf(stderr, "core %d cannot be had\n", core);
         std::exit(2);
     }
-    return core;
 }
 
 /// Bytes of the largest cache that a core has. (sysconf may count those of all cores of the host of a virtual machine.)
