@@ -23,9 +23,11 @@ from tests.testing.builtin.networks import (
     store_trace,
 )
 from tests.testing.builtin.networks import spec as network
+from tests.testing.traffic.kit import written
 
 from polysome.backends.nf_cpp.build import build
 from polysome.backends.nf_cpp.config_blob import encode
+from polysome.backends.nf_cpp.generate import generate
 from polysome.backends.nf_cpp.library import Failed, Kind, Running, load
 from polysome.backends.nf_cpp.sizes import sizes
 from polysome.engines import ENGINES
@@ -159,6 +161,36 @@ def test_schedules(schedule: str) -> None:
 def test_every_kind_of_state() -> None:
     for number in range(12):
         compared(network(STORE), store_trace(number))
+
+
+KEYS_OF_ONE_TABLE = """use net.l4;
+nf keys {
+  port a, b;
+  relevant flow, ipv4.{ttl, identification}, l4.{sport, dport} else drop "other";
+  state {
+    seen: map<Flow, u16> { capacity 8; idle 2s; when full evict oldest; }
+    ports: map<u16, u16> { capacity 8; age 5s; when full evict oldest; }
+    either: map<u16, u16> { capacity 8; age 5s; when full evict oldest; }
+  }
+  on packet {
+    let one = seen[flow] else 1;
+    let other = seen[flow.reversed] else 2;
+    if ipv4.ttl > 64 { seen[flow] = one + 3; } else { seen[flow.reversed] = other + 5; }
+    if l4.sport > l4.dport { ports[l4.sport] = one; } else { ports[l4.dport] = other; }
+    let port = ports[l4.sport] else 9;
+    if ipv4.ttl > 64 { either[l4.sport] = 1; } else { either[l4.dport] = 2; }
+    ipv4.identification = one + other * 7 + port * 31 + either.len as u16;
+    send if in_port == a { b } else { a };
+  }
+}"""
+
+
+def test_keys_of_one_table_that_a_packet_needs_at_once_and_keys_of_which_it_needs_one(tmp_path: Path) -> None:
+    spec = written(tmp_path, KEYS_OF_ONE_TABLE)
+    members = generate(spec.program).split("struct Ahead {")[1].split("};")[0]
+    assert [members.count(f"> {name}_key") for name in ("seen", "ports", "either")] == [2, 2, 1]
+    for trace in traffic.seeded(spec.small(4), 1, count=20):
+        compared(spec.small(4), trace)
 
 
 def test_packets_that_change_their_form() -> None:

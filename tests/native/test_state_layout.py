@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from tests.testing.traffic.kit import written
 
+from polysome.backends.nf_cpp.carry_code import layout as description
 from polysome.backends.nf_cpp.carry_code import state_layout
+from polysome.backends.nf_cpp.state_code import steady
+from polysome.ir import program as ir
 
 SPEC = """use net.l4;
 
@@ -83,13 +86,43 @@ def test_what_its_state_is_may_not(old: str, new: str, tmp_path: Path) -> None:
     assert layout(tmp_path / "a") != layout(tmp_path / "b", old, new)
 
 
-def test_idle_times_that_are_kept_and_those_that_are_computed_again(tmp_path: Path) -> None:
-    """Only what may be another one later is in the state: what depends on config, not what depends on key and value."""
-    of_value, other = (
-        "idle if value.count > 9 { 9s } else { 5s } max 9s",
-        "idle if value.count > 8 { 9s } else { 1s } max 9s",
-    )
-    of_config = "idle if backends.len > 9 { 9s } else { 5s } max 9s"
-    by_value = layout(tmp_path / "a", "idle 30s", of_value)
-    assert by_value == layout(tmp_path / "b", "idle 30s", other)
-    assert len({layout(tmp_path / "c"), by_value, layout(tmp_path / "d", "idle 30s", of_config)}) == 3
+@pytest.mark.parametrize(
+    ("life", "expected"),
+    [
+        ("5s", True),
+        ("if key.1 > 9 { 9s } else { value.first } max 9s", True),
+        ("of_number(key.1) max 9s", True),
+        ("value.row.life max 9s", False),
+        ("of_row(value.row) max 9s", False),
+        ("twice(value.row) max 9s", False),
+        ("if rows.len > 9 { 9s } else { 5s } max 9s", False),
+    ],
+)
+def test_what_may_be_another_one_later_is_kept(life: str, expected: bool, tmp_path: Path) -> None:
+    """Timeouts that follow from key and value are computed again, those that depend on config are in the state."""
+    program = written(tmp_path, LIVES.replace("LIFE", life)).program
+    decl = program.state["lives"]
+    assert isinstance(decl, ir.MapDecl)
+    assert steady(program, decl) == expected
+    how = "constant" if life == "5s" else "computed" if expected else "kept"
+    assert f"idle {how}, age none" in description(program)
+
+
+LIVES = """use net.l4;
+struct Kind { life: duration }
+struct Held { row: ref rows, first: duration }
+nf lives {
+  port a, b;
+  config rows: list<Kind>;
+  relevant ipv4.src else drop "other";
+  state { lives: map<(ipv4, u16), Held> { capacity 10; idle LIFE; when full drop; } }
+  fn of_number(n: u16) -> duration { if n > 9 { 9s } else { 5s } }
+  fn of_row(row: ref rows) -> duration { row.life }
+  fn twice(row: ref rows) -> duration { of_row(row) }
+  on packet {
+    require rows.len > 0 else drop "no rows";
+    lives[(ipv4.src, 1)] = Held { row: rows[0], first: 1s };
+    send b;
+  }
+}
+"""

@@ -79,14 +79,12 @@ class Handlers:
         return [*lines, "        default: return handle(f, e, a);", "    }", "}", ""]
 
     def _ahead_member(self, one: AheadKey, mine: list[tuple[str, AheadKey]]) -> str:
-        """A member with this key, or with one of the same table that no packet needs besides; `mine`: what the handler
-        has so far."""
+        """A member for the key: of the same table (of a sketch, the same hash), where every key that the handler has
+        there so far, which is `mine`, is the same or one that no packet needs besides."""
         for member, known in self.ahead.items():
-            if known.value == one.value:
-                return member
-            if one.sketch or known.sketch or known.table != one.table:
+            if known.value != one.value if one.sketch or known.sketch else known.table != one.table:
                 continue
-            if all(other.excludes(one) for name, other in mine if name == member):
+            if all(other.value == one.value or other.excludes(one) for name, other in mine if name == member):
                 return member
         member = f"{identifier(one.index or one.state)}_{'hash' if one.sketch else 'key'}_{len(self.ahead)}"
         self.ahead[member] = one
