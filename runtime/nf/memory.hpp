@@ -10,9 +10,9 @@
 
 namespace polysome {
 
-/// How an array is used: `random`, all of it; `front`, hardly more than its beginning, or from one end to the other;
-/// `rare`, perhaps never, but if so then all of it.
-enum class Access : uint8_t { random, front, rare };
+/// How an array is used: `random`, all of it; `sparse`, hardly more than its beginning, or from one end to the other,
+/// or a place now and then, which must not wait until a huge page is zeroed.
+enum class Access : uint8_t { random, sparse };
 
 /// When arrays that are made from now on take their pages. `at_once`: before packets come, which would wait for it: a
 /// huge page takes a millisecond, and the first few hundred flows touch one each. Only arrays with random access that
@@ -23,7 +23,7 @@ struct Pages {
 
 /// A fixed number of `T`s, all bytes zero at first. Pages are taken when first touched, or as `Pages` says; nothing is
 /// reserved. Arrays of half a MiB or more get huge pages (2 MiB) where the system grants them, but for
-/// those with `front` access. Not copied, not moved. Throws std::bad_alloc if there is no address space.
+/// those with `sparse` access. Not copied, not moved. Throws std::bad_alloc if there is no address space.
 template <class T>
 class MappedArray {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -33,7 +33,7 @@ class MappedArray {
         constexpr size_t page = 4096;
         if (size > (SIZE_MAX - 2 * huge) / sizeof(T)) throw std::bad_alloc();
         const size_t bytes = size * sizeof(T);
-        const bool large = bytes >= huge / 4 && access != Access::front;
+        const bool large = bytes >= huge / 4 && access != Access::sparse;
         mapped_ = large ? (bytes + huge - 1) / huge * huge + huge : (bytes + page) / page * page;
         base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base_ == MAP_FAILED) throw std::bad_alloc();
@@ -43,7 +43,7 @@ class MappedArray {
             (void)madvise(start, mapped_ - huge, MADV_HUGEPAGE);  // a hint: may be refused
         }
         data_ = reinterpret_cast<T*>(start);
-        if (!large || access == Access::rare || !Pages::at_once) return;
+        if (!large || !Pages::at_once) return;
         for (size_t at = 0; at < bytes; at += page) *static_cast<volatile uint8_t*>(start + at) = 0;
     }
     ~MappedArray() { munmap(base_, mapped_); }

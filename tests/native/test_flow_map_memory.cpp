@@ -26,11 +26,13 @@ TEST(MappedArray, has_its_pages_at_once_if_packets_wait) {
     MappedArray<uint64_t> later(numbers);
     EXPECT_EQ(given(later), 0u);
     Pages::at_once = true;
-    MappedArray<uint64_t> now(numbers), front(numbers, Access::front);
+    MappedArray<uint64_t> now(numbers), sparse(numbers, Access::sparse);
     Pages::at_once = false;
     EXPECT_EQ(given(now), pages);
     EXPECT_EQ(now[numbers - 1], 0u);
-    EXPECT_EQ(given(front), 0u);
+    EXPECT_EQ(given(sparse), 0u);
+    sparse[numbers / 2] = 1;
+    EXPECT_EQ(given(sparse), 1u);
 }
 
 TEST(FlowMapMemory, a_full_table_stays_right_while_entries_come_and_go) {

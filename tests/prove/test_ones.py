@@ -13,7 +13,7 @@ BYTES = [smt.BitVec(f"byte{k}", 8) for k in range(8)]
 
 def proved(claim: smt.Term) -> bool:
     solver = smt.Solver()
-    solver.patience(20_000)
+    solver.patience(200_000)
     solver.add(smt.Not(claim))
     return bool(solver.check() == smt.unsat)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import operator
+import threading
 import weakref
 from collections.abc import Callable
 
 import pytest
 
 from polysome import smt
-from polysome.smt.library import Misused
+from polysome.smt.library import ENDED, MOST_ENDED, Misused, give_back
 
 WIDTH = 4
 ALL = range(1 << WIDTH)
@@ -196,3 +197,32 @@ def test_terms_do_not_outlive_their_use() -> None:
     del term
     gc.collect()
     assert here() is None and child.name == "x" and child.get_id() != number
+
+
+def test_what_ends_while_z3_works_waits_for_it() -> None:
+    """z3 knows no threads, and Python ends what is in a circle in any of them: while z3 answers, it crashed."""
+
+    for make in (lambda: smt.BitVec("ends", 8) + 1, smt.Solver, solved):
+        circle: list[object] = [make()]
+        circle.append(circle)
+        give_back()
+        del circle
+        thread = threading.Thread(target=gc.collect)
+        thread.start()
+        thread.join()
+        assert ENDED
+    used = smt.Solver()
+    assert not ENDED and used.num_scopes() == 0
+
+
+def solved() -> smt.Model:
+    solver = smt.Solver()
+    solver.check()
+    return solver.model()
+
+
+def test_terms_that_ended_do_not_pile_up() -> None:
+    x = smt.BitVec("x", 8)
+    for n in range(2 * MOST_ENDED):
+        assert len(ENDED) <= MOST_ENDED + 1, n
+        x + 1

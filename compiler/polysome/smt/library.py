@@ -1,11 +1,15 @@
 """z3's C library: the functions that terms and solvers are made with, and the one context that they live in.
 
 Pointers are plain numbers. A function that fails says so by a null pointer (`made`), or its results are none.
+
+A context serves one thread at a time, but Python ends what nobody needs in whichever thread collects garbage, and the
+others run while z3 answers. So what ends is noted in `ENDED`, and given back by who uses z3 (`give_back`).
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Callable
 from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_uint, c_uint64, c_void_p
 from functools import cache
@@ -15,6 +19,7 @@ from typing import Any, Final
 
 Pointer = int
 Function = Callable[..., Any]
+Note = Callable[[tuple[Function, Pointer]], None]
 
 
 def _library() -> ctypes.CDLL:
@@ -70,6 +75,15 @@ def array(pointers: list[Pointer]) -> Any:
 
 inc_ref = of_context("inc_ref", None, c_void_p)
 dec_ref = of_context("dec_ref", None, c_void_p)
+ENDED: Final[deque[tuple[Function, Pointer]]] = deque()  # what nobody needs, and how it is given back
+MOST_ENDED: Final = 4096
+
+
+def give_back() -> None:
+    """What has ended, to z3."""
+    while ENDED:
+        dec, pointer = ENDED.popleft()
+        dec(CONTEXT, pointer)
 
 
 @cache

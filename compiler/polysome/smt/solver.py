@@ -6,7 +6,7 @@ from ctypes import byref, c_void_p
 from enum import IntEnum
 
 from polysome.smt import library as z3
-from polysome.smt.library import CONTEXT, Function, Pointer, array, made
+from polysome.smt.library import CONTEXT, ENDED, Function, Note, Pointer, array, give_back, made
 from polysome.smt.terms import Term
 
 
@@ -27,9 +27,9 @@ class Model:
         made(pointer)
         z3.model_inc_ref(CONTEXT, self.pointer)
 
-    def __del__(self, _dec: Function = z3.model_dec_ref, _context: Pointer = CONTEXT) -> None:
+    def __del__(self, _dec: Function = z3.model_dec_ref, _note: Note = ENDED.append) -> None:
         if self.pointer:
-            _dec(_context, self.pointer)
+            _note((_dec, self.pointer))
 
     def eval(self, term: Term, model_completion: bool = False) -> Term:
         """A term's value; with `model_completion` what the model leaves open is 0."""
@@ -45,12 +45,13 @@ class Solver:
     """What is asserted holds together; `logic`: of SMT-LIB, if all of it is of one."""
 
     def __init__(self, logic: str = "") -> None:
+        give_back()  # a solver that has ended keeps a lot
         symbol = z3.symbol(CONTEXT, logic.encode())
         self.pointer = made(z3.mk_solver_for(CONTEXT, symbol) if logic else z3.mk_solver(CONTEXT))
         z3.solver_inc_ref(CONTEXT, self.pointer)
 
-    def __del__(self, _dec: Function = z3.solver_dec_ref, _context: Pointer = CONTEXT) -> None:
-        _dec(_context, self.pointer)
+    def __del__(self, _dec: Function = z3.solver_dec_ref, _note: Note = ENDED.append) -> None:
+        _note((_dec, self.pointer))
 
     def patience(self, milliseconds: int) -> None:
         """How long one question may take; its answer is then `unknown`."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from polysome.smt import library as z3
-from polysome.smt.library import CONTEXT, Function, Pointer, array, made
+from polysome.smt.library import CONTEXT, ENDED, MOST_ENDED, Function, Note, Pointer, array, give_back, made
 
 _U64 = 1 << 64
 
@@ -25,10 +25,12 @@ class Term:
         self.pointer: Pointer = pointer or 0  # a term that could not be made ends too
         made(pointer)
         _inc(_context, self.pointer)
+        if len(ENDED) > MOST_ENDED:
+            give_back()
 
-    def __del__(self, _dec: Function = z3.dec_ref, _context: Pointer = CONTEXT) -> None:
+    def __del__(self, _dec: Function = z3.dec_ref, _note: Note = ENDED.append) -> None:
         if self.pointer:
-            _dec(_context, self.pointer)
+            _note((_dec, self.pointer))
 
     # ------------------------------------------------------------ looking at it
 

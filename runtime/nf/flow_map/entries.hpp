@@ -48,7 +48,7 @@ class FlowEntries {
         : table_(checked(capacity)),
           hot_(table_.numbers()),
           cold_(has_cold ? table_.numbers() : 1),
-          far_(has_far ? table_.numbers() : 1, Access::rare) {}
+          far_(has_far ? table_.numbers() : 1, Access::sparse) {}
 
     /// All of them, `count`, in insertion order.
     std::vector<Handle> in_order(uint64_t count) const {

@@ -83,7 +83,7 @@ class Heap {
 /// they came in order.
 class Run {
   public:
-    explicit Run(size_t capacity) : items_(capacity, Access::front) {}
+    explicit Run(size_t capacity) : items_(capacity, Access::sparse) {}
 
     bool empty() const { return first_ == end_; }
     size_t size() const { return end_ - first_; }

