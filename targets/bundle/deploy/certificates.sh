@@ -128,7 +128,7 @@ list() {
         error "$folder has revoked.pem but not revoked.index, from which it follows" 'bring it back' 2
     fi
     [ -e "$folder/revoked.index" ] || : >"$folder/revoked.index"
-    if [ -e "$folder/revoked.pem" ] && [ ! "$folder/revoked.pem" -ot "$folder/revoked.index" ] &&
+    if [ -e "$folder/revoked.pem" ] && [ -z "$(find "$folder/revoked.index" -newer "$folder/revoked.pem")" ] &&
         [ -z "$(find "$folder/revoked.pem" -mtime +$((days - before - 1)))" ]; then
         return 0
     fi
