@@ -224,7 +224,7 @@ class FieldsHost {
             nf.Nf::parse(frame.data() + Tag::head, static_cast<uint32_t>(frame.size() - Tag::head), port, packet);
             nf.Nf::prepare(packet);
             Seen seen;
-            nf.decide_traced(packet, seen);
+            nf.Nf::with_fields(packet, [&](const auto& fields) { nf.decide_traced(fields, packet, seen); });
             write_lookups(seen.all, answer);
         });
         std::vector<LookupText> found;

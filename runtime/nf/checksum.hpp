@@ -58,11 +58,13 @@ inline uint16_t checksum(std::span<const uint8_t> bytes) {
 }
 
 /// The checksum `old` after the words that it covers changed by `difference`, new minus old, |difference| < 2^55.
-/// Never ffff: 65535 - acc with acc congruent to (65535 - old) + difference and 1 <= acc <= 65535.
+/// Never ffff: 65535 - acc with acc congruent to (65535 - old) + difference and 1 <= acc <= 65535. What depends on the
+/// difference alone is apart, so that the compiler does it once for all sums that it changes.
 inline uint16_t updated(uint16_t old, int64_t difference) {
-    const auto sum = static_cast<uint64_t>((int64_t{0xffff} << 40) + 0xffff - old + difference);
-    const uint64_t acc = sum % 0xffff;
-    return static_cast<uint16_t>(acc == 0 ? 0 : 0xffff - acc);
+    const auto positive = static_cast<uint64_t>((int64_t{0xffff} << 40) + difference - 1);
+    const auto change = static_cast<uint32_t>(positive % 0xffff + 1);  // 1 to 65535
+    const uint32_t sum = change + 0xffff - old;
+    return static_cast<uint16_t>(0xffff - ((sum & 0xffff) + (sum >> 16)));
 }
 
 }  // namespace polysome

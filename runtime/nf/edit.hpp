@@ -103,4 +103,17 @@ SumChange update_checksum(uint8_t* at, SumChange change) {
     return {int64_t{value} - old, value != old};
 }
 
+/// One of two changes, without a branch.
+inline SumChange either(bool first, SumChange a, SumChange b) {
+    return {first ? a.difference : b.difference, first ? a.any : b.any};
+}
+
+/// As update_checksum, without a branch: bytes that stay are written too.
+inline void update_either(uint8_t* at, SumChange change, bool zero_is_none, bool never_zero) {
+    const auto old = load<uint16_t>(at);
+    uint16_t value = updated(old, change.difference);
+    if (never_zero & (value == 0)) value = 0xffff;
+    store(at, change.any & !(zero_is_none & (old == 0)) ? value : old);
+}
+
 }  // namespace polysome

@@ -128,16 +128,16 @@ class FieldsNf : public Nf {
         p.whole = Tag::is_whole(frame);
         const std::span rest(frame + Tag::head, size - Tag::head);
         p.known = true;
-        if (p.whole) {
-            Nf::parse(rest.data(), static_cast<uint32_t>(rest.size()), port, p);
+        if (p.whole) [[unlikely]] {
+            parse_whole(rest, port, p);
         } else {
             p.known = Nf::parse_fields(Tag::number(frame), rest, Tag::length(frame), port, p);
         }
     }
-    void prepare(Packet& p) const {
+    [[gnu::always_inline]] void prepare(Packet& p) const {
         if (!p.known) return;
-        if (p.whole) {
-            Nf::prepare(p);
+        if (p.whole) [[unlikely]] {
+            prepare_whole(p);
         } else {
             Nf::prepare_frame(p);
         }
@@ -151,35 +151,37 @@ class FieldsNf : public Nf {
         if (!p.known) return 0;
         return p.whole ? Nf::core(p, cores) : Nf::core_frame(p, cores);
     }
-    Verdict decide(Packet& p) {
-        if (!p.known) return drop(malformed);
+    /// Of a packet that is known; whole frames are the rare ones.
+    template <class Use, class Rare>
+    [[gnu::always_inline]] static auto with_fields(const Packet& p, Use use, Rare rare) {
+        if (p.whole) [[unlikely]]
+            return rare();
+        return Nf::with_frame_fields(p, use);
+    }
+    template <class Use>
+    static auto with_rare_fields(const Packet& p, Use use) {
+        return Nf::with_fields(p, use);
+    }
+    template <class Fields>
+    [[gnu::always_inline]] Verdict decide(const Fields& fields, Packet& p, typename Nf::Edits& edits) {
         if constexpr (Nf::emits) std::memcpy(addresses_.data(), p.frame(), addresses_.size());
-        const Verdict verdict = p.whole ? Nf::decide(p) : Nf::decide_frame(p);
+        const Verdict verdict = Nf::decide(fields, p, edits);
         if (verdict.reason != 0 || verdict.ports == 0) return verdict;
         p.answer = static_cast<uint16_t>(std::has_single_bit(verdict.ports) ? std::countr_zero(verdict.ports)
                                                                             : Tag::port_set | verdict.ports);
         return verdict;
     }
-    typename Nf::ClassKey order_class(const Packet& p) const {
-        return p.whole ? Nf::order_class(p) : Nf::order_class_frame(p);
-    }
-    uint16_t policy_args(Packet& p, uint64_t args[2]) {
-        return p.whole ? Nf::policy_args(p, args) : Nf::policy_args_frame(p, args);
-    }
     /// The answer, in place if there is room.
-    std::span<const uint8_t> apply(Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) {
-        if (p.whole) {
-            const std::span<const uint8_t> rest = Nf::apply(p, frame + Tag::head, scratch);
-            p.leaving = static_cast<uint32_t>(rest.size());
-            const size_t end = Tag::head + rest.size(), size = std::max(Tag::smallest, end);
-            uint8_t* const out = room(frame, p.frame_size, size);
-            if (out + Tag::head != rest.data()) std::memcpy(out + Tag::head, rest.data(), rest.size());
-            std::fill(out + end, out + size, uint8_t{0});
-            Tag::set_length(out, rest.size());
-            return sealed(out, size, p.answer);
+    template <class Fields>
+    [[gnu::always_inline]] std::span<const uint8_t> apply(const Fields& fields, const typename Nf::Edits& edits,
+                                                          Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) {
+        if constexpr (of_frames<Fields>) {
+            if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
+            return edited(fields, edits, p, frame);
+        } else {
+            const std::span<const uint8_t> rest = Nf::apply(fields, edits, p, frame + Tag::head, scratch);
+            return wrapped(rest, p, frame);
         }
-        if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
-        return edited(p, frame);
     }
     /// The answer to a probe, sent back to the controller: the edits of a packet about which nothing is decided, so
     /// that no state changes. A field that the frame does not carry is 0 there. In place if there is room, else valid
@@ -189,9 +191,13 @@ class FieldsNf : public Nf {
         if (Tag::is_whole(frame)) return {};
         parse(frame, size, Tag::controller, p);
         if (!p.known) return {};
-        p.edits.clear();
         p.answer = Tag::controller;
-        return edited(p, frame);
+        return Nf::with_frame_fields(p, [&](const auto& fields) -> std::span<const uint8_t> {
+            typename Nf::Edits none;
+            none.clear();
+            if constexpr (of_frames<std::remove_cvref_t<decltype(fields)>>) return edited(fields, none, p, frame);
+            return {};
+        });
     }
     template <class Archive>
     void carry(Archive& archive) {
@@ -214,13 +220,36 @@ class FieldsNf : public Nf {
     }
 
   private:
-    /// Edits and zeros, of one size for all classes: these are a few stores, and a switch knows where they end.
-    std::span<const uint8_t> edited(const Packet& p, uint8_t* frame) {
-        constexpr size_t size = Nf::edits_frame;
-        std::array<uint8_t, size - Tag::head> rest{};
-        Nf::write_edits(p, rest.data());
+    [[gnu::noinline]] void parse_whole(std::span<const uint8_t> bytes, uint16_t port, Packet& p) const {
+        Nf::parse(bytes.data(), static_cast<uint32_t>(bytes.size()), port, p);
+    }
+    [[gnu::noinline]] void prepare_whole(Packet& p) const { Nf::prepare(p); }
+
+    /// Are these the fields of a frame, and not of a whole packet?
+    template <class Fields>
+    static constexpr bool of_frames = requires(const Fields& fields, const typename Nf::Edits& edits, uint8_t* bytes) {
+        Nf::write_edits(fields, edits, bytes);
+    };
+
+    /// The packet as it leaves, in a frame.
+    std::span<const uint8_t> wrapped(std::span<const uint8_t> packet, Packet& p, uint8_t* frame) {
+        p.leaving = static_cast<uint32_t>(packet.size());
+        const size_t end = Tag::head + packet.size(), size = std::max(Tag::smallest, end);
         uint8_t* const out = room(frame, p.frame_size, size);
-        std::memcpy(out + Tag::head, rest.data(), rest.size());
+        if (out + Tag::head != packet.data()) std::memcpy(out + Tag::head, packet.data(), packet.size());
+        std::fill(out + end, out + size, uint8_t{0});
+        Tag::set_length(out, packet.size());
+        return sealed(out, size, p.answer);
+    }
+    /// Edits and zeros, of one size for all classes: these are a few stores, and a switch knows where they end.
+    template <class Fields>
+    [[gnu::always_inline]] std::span<const uint8_t> edited(const Fields& fields, const typename Nf::Edits& edits,
+                                                           const Packet& p, uint8_t* frame) {
+        constexpr size_t size = Nf::edits_frame;
+        uint8_t* const out = room(frame, p.frame_size, size);
+        // In place: what is written is of the fields as they were read when the packet was decided.
+        std::memset(out + Tag::head, 0, size - Tag::head);
+        Nf::write_edits(fields, edits, out + Tag::head);
         return sealed(out, size, p.answer);
     }
     /// Where a frame of `size` bytes fits: `frame`, or elsewhere with its head.
@@ -232,7 +261,11 @@ class FieldsNf : public Nf {
     }
     /// Sends a frame back to where it came from.
     static std::span<const uint8_t> sealed(uint8_t* out, size_t size, uint16_t port) {
-        std::swap_ranges(out, out + 6, out + 6);
+        std::array<uint8_t, 6> to, from;
+        std::memcpy(to.data(), out, 6);
+        std::memcpy(from.data(), out + 6, 6);
+        std::memcpy(out, from.data(), 6);
+        std::memcpy(out + 6, to.data(), 6);
         Tag::set_port(out, port);
         return {out, size};
     }

@@ -73,7 +73,7 @@ class FlowMap : FlowEntries<Spec> {
           clock_(clock),
           capacity_(capacity),
           seed_(seed),
-          collide_(collide) {
+          hashed_(collide ? 0 : ~uint64_t{0}) {
         if constexpr (Traits::expires) wheel_.emplace(capacity, Traits::span);
         if constexpr (Traits::queues_uses) uses_.emplace(capacity);
         for (auto& index : indexes_) index = std::make_unique<EntryTable>(capacity);
@@ -84,15 +84,15 @@ class FlowMap : FlowEntries<Spec> {
     // Reading
 
     /// What the other functions take for a key.
-    Sought sought(const Words& key) const { return {key, collide_ ? 0 : hash_key(key, seed_), 0}; }
+    Sought sought(const Words& key) const { return {key, hash_key(key, seed_) & hashed_, 0}; }
     template <size_t I>
     IndexSought<I> index_sought(const IndexWords<I>& words) const {
-        return {words, collide_ ? 0 : hash_key(words, seed_ + (I + 1) * 0x9e3779b97f4a7c15), 0};
+        return {words, hash_key(words, seed_ + (I + 1) * 0x9e3779b97f4a7c15) & hashed_, 0};
     }
 
     /// Fetches what find reads first; expect, once that has arrived, the entry, which find then looks at first.
     void prefetch(const Sought& key) const { table_.prefetch(key.hash); }
-    void expect(Sought& key) const {
+    [[gnu::always_inline]] void expect(Sought& key) const {
         key.at = table_.expect(key.hash, [this](Handle n) { touch_hot(n); }, [this](Handle n) { touch_all(n); });
         if constexpr (has_far) {
             if (key.words.is_long()) [[unlikely]]
@@ -109,7 +109,7 @@ class FlowMap : FlowEntries<Spec> {
     }
 
     /// The entry that can be read, without a refresh; or absent.
-    Handle find(const Sought& key) const {
+    [[gnu::always_inline]] Handle find(const Sought& key) const {
         const Handle n = lookup(key);
         return n != absent && readable(n) ? n : absent;
     }
@@ -147,10 +147,12 @@ class FlowMap : FlowEntries<Spec> {
     // Writing
 
     /// Inserts or overwrites, and starts idle time and age anew.
-    PutResult put(const Sought& key, const Value& value) { return write(lookup(key), key, value); }
+    [[gnu::always_inline]] PutResult put(const Sought& key, const Value& value) {
+        return put_there(lookup(key), key, value);
+    }
     /// The same with what `find(key)` gave, if nothing was written since.
-    PutResult put(Handle found, const Sought& key, const Value& value) {
-        return write(found != absent ? found : lookup(key), key, value);
+    [[gnu::always_inline]] PutResult put(Handle found, const Sought& key, const Value& value) {
+        return put_there(found != absent ? found : lookup(key), key, value);
     }
 
     /// Ends the entry (why `removed`); nothing if there is none. `stored` or `nested`.
@@ -221,23 +223,10 @@ class FlowMap : FlowEntries<Spec> {
 
   private:
     using IndexPlaces = polysome::IndexPlaces<Spec>;
-    using Entries::cold_;
-    using Entries::far_;
-    using Entries::has_cold;
-    using Entries::has_far;
-    using Entries::has_key;
-    using Entries::hot_;
-    using Entries::in_order;
-    using Entries::seq;
-    using Entries::set_key;
-    using Entries::stamp;
-    using Entries::table_;
-    using Entries::touch;
-    using Entries::touch_all;
-    using Entries::touch_hot;
-    using Entries::use_rank;
-    using typename Entries::Cold;
-    using typename Entries::Hot;
+    using Entries::cold_, Entries::end_key, Entries::far_, Entries::has_cold, Entries::has_far, Entries::has_key,
+        Entries::hot_, Entries::in_order, Entries::is_entry, Entries::seq, Entries::set_key, Entries::stamp,
+        Entries::table_, Entries::touch, Entries::touch_all, Entries::touch_hot, Entries::use_rank;
+    using typename Entries::Cold, typename Entries::Hot;
     friend class Wheel;
     friend class LazyHeap;
     template <class Map, class Archive>
@@ -295,9 +284,14 @@ class FlowMap : FlowEntries<Spec> {
         if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);
         return true;
     }
-    Handle lookup(const Sought& key) const {
-        if (table_.holds(key.at, key.hash) && has_key(key.at, key.words)) [[likely]]
+    [[gnu::always_inline]] Handle lookup(const Sought& key) const {
+        if (is_entry(key.at, key)) [[likely]] {
+            if (key.at == absent) __builtin_unreachable();
             return key.at;
+        }
+        return search(key);
+    }
+    [[gnu::noinline]] Handle search(const Sought& key) const {
         return table_.find(key.hash, [&](Handle n) { return has_key(n, key.words); });
     }
     template <size_t I>
@@ -312,7 +306,7 @@ class FlowMap : FlowEntries<Spec> {
     Handle lookup_index(const IndexSought<I>& key) const {
         // Where rows may go, an entry may have lost its place in the index to another.
         if constexpr (!Spec::has_alive) {
-            if (table_.holds(key.at) && has_index_words<I>(key.at, key.words)) [[likely]]
+            if (is_entry(key.at) && has_index_words<I>(key.at, key.words)) [[likely]]
                 return key.at;
         }
         return indexes_[I]->find(key.hash, [&](Handle n) { return has_index_words<I>(n, key.words); });
@@ -368,9 +362,6 @@ class FlowMap : FlowEntries<Spec> {
     }
 
     void overwrite(Handle n, const Value& value, const IndexPlaces& places) {
-        if constexpr (Traits::same_is_use) {
-            if (hot_[n].value == value) return start_anew(n);
-        }
         const uint64_t before = Traits::sinks ? due(n) : 0;
         const Value old = hot_[n].value;
         leave_indexes(n);
@@ -395,6 +386,26 @@ class FlowMap : FlowEntries<Spec> {
                 indexes_[i]->replace(places.hashes[i], holder, n);  // its row is gone (S1.14)
             }
         }
+    }
+
+    /// What most writes are, inlined: nothing else follows from them than the value.
+    [[gnu::always_inline]] PutResult put_there(Handle n, const Sought& key, const Value& value) {
+        if (n != absent) [[likely]] {
+            if constexpr (Traits::plain) {
+                hot_[n].value = value;
+                start_anew(n);
+                return {Put::stored};
+            } else if constexpr (Traits::same_is_use) {
+                if (hot_[n].value == value) {
+                    start_anew(n);
+                    return {Put::stored};
+                }
+            }
+        }
+        return put_any(n, key, value);
+    }
+    [[gnu::noinline]] PutResult put_any(Handle n, const Sought& key, const Value& value) {
+        return write(n, key, value);
     }
 
     void start_anew(Handle n) {
@@ -457,6 +468,7 @@ class FlowMap : FlowEntries<Spec> {
         const Words key = this->key(n);
         const Value value = hot_[n].value;
         table_.erase(sought(key).hash, n);
+        end_key(n);
         leave_indexes(n);
         seq(n) = 0;
         --size_;
@@ -474,7 +486,7 @@ class FlowMap : FlowEntries<Spec> {
     uint64_t inserted_ = 0;  ///< insertions so far
     uint64_t capacity_;
     uint64_t seed_;
-    bool collide_;
+    uint64_t hashed_;       ///< the bits of hashes that count
     unsigned depth_ = 0;    ///< running on_end
     uint64_t size_ = 0;     ///< entries in use
     uint32_t stamped_ = 0;  ///< the last stamp

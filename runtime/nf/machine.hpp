@@ -196,17 +196,14 @@ class Machine final : Emitter {
         if (!place.handled) return drop(order, reason_no_handler);
         Packet& packet = place.packet;
         sink_.decided(order, nf_.clock.now, static_cast<const Packet&>(packet));
-        cause_ = order;
-        const Verdict verdict = nf_.decide(packet);
-        cause_ = no_packet;
-        if (verdict.reason != 0) return drop(order, verdict.reason);
-        if (packet.headers.is_short()) return drop(order, reason_short_frame);
-        if (verdict.ports == 0) return drop(order, reason_empty_set);
-        if constexpr (Policy::immediate) {
-            send(packet, arrival.data, verdict.ports, order);
-        } else {
-            schedule(packet, arrival.data, verdict.ports, order);
+        if constexpr (framed<Nf>) {
+            if (!packet.known) [[unlikely]]
+                return drop(order, Nf::malformed);
         }
+        nf_.with_fields(
+            packet,
+            [&](const auto& fields) __attribute__((always_inline)) { decide(fields, packet, arrival.data, order); },
+            [&] { decide_rare(packet, arrival.data, order); });
     }
 
     // ---- for the policy (policy/base.hpp)
@@ -333,14 +330,15 @@ class Machine final : Emitter {
 
     void together(std::span<const Arrival> batch) {
         const size_t n = batch.size();
+        Place* const places = places_.data();  // which no write to a place changes, but the compiler cannot know
         for (size_t i = 0; i < n; ++i) {
-            parse(batch[i], places_[i]);
-            prepare(places_[i]);
+            parse(batch[i], places[i]);
+            prepare(places[i]);
         }
-        for (size_t i = 0; i < n; ++i) prefetch(places_[i]);
+        for (size_t i = 0; i < n; ++i) prefetch(places[i]);
         for (size_t i = 0; i < n; ++i) {
             until_arrival(batch[i].time);
-            handle(batch[i], places_[i], next_order());
+            handle(batch[i], places[i], next_order());
         }
     }
 
@@ -356,14 +354,39 @@ class Machine final : Emitter {
         settled_ = true;
     }
 
+    /// The verdict, and all that follows from it. One function, inlined for each kind of fields: what the handler wants
+    /// edited then is in registers until it is written to the frame.
+    template <class Fields>
+    [[gnu::always_inline]] void decide(const Fields& fields, Packet& packet, uint8_t* frame, uint64_t order) {
+        typename Nf::Edits edits;
+        edits.clear();
+        if constexpr (Nf::emits) cause_ = order;
+        const Verdict verdict = nf_.decide(fields, packet, edits);
+        if constexpr (Nf::emits) cause_ = no_packet;
+        if (verdict.reason != 0) return drop(order, verdict.reason);
+        if (packet.headers.is_short()) return drop(order, reason_short_frame);
+        if (verdict.ports == 0) return drop(order, reason_empty_set);
+        if constexpr (Policy::immediate) {
+            send(fields, edits, packet, frame, verdict.ports, order);
+        } else {
+            schedule(fields, edits, packet, frame, verdict.ports, order);
+        }
+    }
+
+    [[gnu::noinline]] void decide_rare(Packet& packet, uint8_t* frame, uint64_t order) {
+        nf_.with_rare_fields(packet, [&](const auto& fields) { decide(fields, packet, frame, order); });
+    }
+
     void drop(uint64_t order, uint16_t reason) {
         ++counters_.dropped[reason];
         sink_.dropped(order, reason);
     }
 
     /// Past a schedule that never holds anything: no class, no record.
-    void send(Packet& packet, uint8_t* frame, uint64_t ports, uint64_t order) {
-        const std::span<const uint8_t> bytes = nf_.apply(packet, frame, scratch_);
+    template <class Fields>
+    [[gnu::always_inline]] void send(const Fields& fields, const typename Nf::Edits& edits, Packet& packet,
+                                     uint8_t* frame, uint64_t ports, uint64_t order) {
+        const std::span<const uint8_t> bytes = nf_.apply(fields, edits, packet, frame, scratch_);
         ++counters_.sent;
         counters_.copies += static_cast<uint64_t>(std::popcount(ports));
         if constexpr (framed<Nf>) return sink_.left(packet.answer, nf_.clock.now, bytes, order);
@@ -373,12 +396,14 @@ class Machine final : Emitter {
     }
 
     /// Hands the packet, once for each port in their order, to the schedule.
-    void schedule(Packet& packet, uint8_t* frame, uint64_t ports, uint64_t order) {
+    template <class Fields>
+    void schedule(const Fields& fields, const typename Nf::Edits& edits, Packet& packet, uint8_t* frame, uint64_t ports,
+                  uint64_t order) {
         Item<typename Nf::ClassKey> item;
         // Before apply, which may change the frame that fields are read from.
-        if (const uint16_t reason = nf_.policy_args(packet, item.args); reason != 0) return drop(order, reason);
-        item.cls = nf_.order_class(packet);
-        const std::span<const uint8_t> bytes = nf_.apply(packet, frame, scratch_);
+        if (const uint16_t reason = nf_.args_of(fields, edits, item.args); reason != 0) return drop(order, reason);
+        item.cls = nf_.class_of(fields);
+        const std::span<const uint8_t> bytes = nf_.apply(fields, edits, packet, frame, scratch_);
         item.packet = enter(bytes, static_cast<uint32_t>(std::popcount(ports)), order);
         item.size = static_cast<uint32_t>(bytes.size());
         if constexpr (framed<Nf>) item.size = packet.leaving;

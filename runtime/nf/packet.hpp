@@ -42,13 +42,12 @@ T load(const uint8_t* p) {
     }
 }
 
-/// Where the headers of a packet are. `N` instances, at most 128; positions are bytes from the frame's first.
+/// A packet and which headers it has. `N` instances, at most 128; positions are bytes from the frame's first.
 ///
-/// `offset`, `header_end` and `limit` (where what follows the header must end) of an instance that is not `valid` have
-/// no meaning. `path` lists the valid ones in order. `end`: where the network packet ends in the frame; `claimed`: what
-/// its header says, `unclaimed` if none does; `payload`: behind the last valid header.
+/// `end`: where the network packet ends in the frame; `claimed`: what its header says, `unclaimed` if none does;
+/// `payload`: behind the last valid header.
 template <size_t N>
-struct Parsed {
+struct Bounds {
     static_assert(N <= 128, "a parser has at most 128 header instances");
     using Mask = std::conditional_t<(N <= 64), uint64_t, u128>;
     static constexpr uint32_t unclaimed = UINT32_MAX;
@@ -63,10 +62,6 @@ struct Parsed {
     uint16_t in_port;
     uint8_t depth;
     Mask valid;
-    std::array<uint32_t, N> offset;
-    std::array<uint32_t, N> header_end;
-    std::array<uint32_t, N> limit;
-    std::array<uint8_t, N> path;
 
     void begin(const uint8_t* frame, uint32_t bytes, uint16_t port) {
         data = frame;
@@ -84,6 +79,34 @@ struct Parsed {
     /// Is the frame shorter than its network header claims (L4.4)?
     bool is_short() const { return claimed != unclaimed && claimed > size; }
 
+    /// A header says that its packet ends at `where`: the first one ends the packet, later ones what may be parsed.
+    void narrow(uint32_t where) {
+        if (claimed == unclaimed) {
+            claimed = where;
+            end = where < size ? where : size;
+        }
+        if (where < room) room = where;
+    }
+};
+
+/// The same, and where the headers are.
+///
+/// `offset`, `header_end` and `limit` (where what follows the header must end) of an instance that is not `valid` have
+/// no meaning. `path` lists the valid ones in order.
+template <size_t N>
+struct Parsed : Bounds<N> {
+    using Front = Bounds<N>;
+    using Front::depth;
+    using Front::pos;
+    using Front::room;
+    using Front::valid;
+    using typename Front::Mask;
+
+    std::array<uint32_t, N> offset;
+    std::array<uint32_t, N> header_end;
+    std::array<uint32_t, N> limit;
+    std::array<uint8_t, N> path;
+
     /// Instance `i` is valid, from `pos` on, `bytes` long.
     void take(size_t i, uint32_t bytes) {
         offset[i] = pos;
@@ -96,14 +119,6 @@ struct Parsed {
     void take_cut(size_t i) {
         take(i, room - pos);
         limit[i] = room;
-    }
-    /// A header says that its packet ends at `where`: the first one ends the packet, later ones what may be parsed.
-    void narrow(uint32_t where) {
-        if (claimed == unclaimed) {
-            claimed = where;
-            end = where < size ? where : size;
-        }
-        if (where < room) room = where;
     }
 };
 

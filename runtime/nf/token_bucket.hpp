@@ -21,7 +21,9 @@ struct BucketLook {
     u128 left;
 };
 
-inline BucketLook bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, uint64_t rate, u128 most) {
+/// Of any numbers.
+[[gnu::noinline]] inline BucketLook bucket_look_wide(const Bucket& bucket, uint64_t now, u128 wanted, uint64_t rate,
+                                                     u128 most) {
     if (now < bucket.last) {  // someone took in advance: the bucket was emptier by what has not flowed in yet
         const u128 ahead = static_cast<u128>(bucket.last - now) * rate;
         if (bucket.tokens < ahead) return {false, wanted + (ahead - bucket.tokens)};
@@ -32,6 +34,20 @@ inline BucketLook bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, u
     if (tokens < bucket.tokens) tokens = ~u128{0};
     tokens = std::min(most, tokens);
     return tokens >= wanted ? BucketLook{true, tokens - wanted} : BucketLook{false, wanted - tokens};
+}
+
+/// The same, quickly for what nearly always holds: everything is below 2^64, and nothing was taken in advance.
+inline BucketLook bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, uint64_t rate, u128 most) {
+    if (now >= bucket.last && (bucket.tokens | most | wanted) >> 64 == 0) [[likely]] {
+        const auto held = static_cast<uint64_t>(bucket.tokens), limit = static_cast<uint64_t>(most),
+                   asked = static_cast<uint64_t>(wanted);
+        uint64_t more, sum;
+        const bool much = __builtin_mul_overflow(now - bucket.last, rate, &more);
+        const bool over = __builtin_add_overflow(held, more, &sum) || much;
+        const uint64_t tokens = over ? limit : std::min(limit, sum);
+        return tokens >= asked ? BucketLook{true, tokens - asked} : BucketLook{false, asked - tokens};
+    }
+    return bucket_look_wide(bucket, now, wanted, rate, most);
 }
 
 /// Are there `n`? Changes nothing.

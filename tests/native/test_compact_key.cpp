@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::array<uint64_t, 5>;
 /// As generated code has it for source, destination, ports and protocol.
-using Flow = CompactKey<5, KeyPart{0, 0, 0, 32, 62}, KeyPart{2, 0, 32, 32, 61}, KeyPart{4, 1, 0, 40}>;
+using Flow = CompactKey<5, KeyPart{0, 0, 0, 32, 61}, KeyPart{2, 0, 32, 32, 60}, KeyPart{4, 1, 0, 40}>;
 
 constexpr uint64_t mapped = uint64_t{0xffff} << 32;
 
@@ -85,6 +85,28 @@ struct ByFlow {
         return words;
     }
 };
+
+TEST(CompactKey, nothing_is_found_where_an_entry_was_expected_that_has_ended_or_never_was) {
+    Clock clock{100};
+    FlowMap<ByFlow> map(ByFlow{}, clock, 10, 7, false);
+    for (const Words& words : {Words{0, mapped, 0, mapped, 0}, Words{0, 0, 0, 0, 0}, Words{1, 0, 0, 0, 0}}) {
+        auto key = map.sought(words);
+        auto in_index = map.index_sought<0>(Words{words[0], words[1], words[2], words[3], 1});
+        for (uint32_t at = 0; at < 14; ++at) {  // zeros are no key
+            key.at = in_index.at = at;
+            EXPECT_EQ(map.find(key), map.absent);
+            EXPECT_EQ(map.find_index<0>(in_index), map.absent);
+        }
+        map.put(key, 1);
+        map.expect(key);
+        map.index_expect<0>(in_index);
+        EXPECT_NE(map.find(key), map.absent);
+        EXPECT_EQ(map.find_index<0>(in_index), map.find(key));
+        map.remove(key);
+        EXPECT_EQ(map.find(key), map.absent);
+        EXPECT_EQ(map.find_index<0>(in_index), map.absent);
+    }
+}
 
 /// Whether all hashes are one: then keys alone tell entries apart.
 class CompactKeys : public testing::TestWithParam<bool> {};

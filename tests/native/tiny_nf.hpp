@@ -43,8 +43,16 @@ struct Nf {
     }();
     using ClassKey = std::array<uint64_t, 1>;
     using Policy = PolicyOf<ClassKey>;
+    struct Fields {
+        const uint8_t* data;
+        uint32_t size;
+    };
     struct Packet {
         Parsed<1> headers;
+        Fields fields;
+    };
+    struct Edits {
+        void clear() {}
     };
 
     Nf(std::span<const uint64_t>, bool, Emitter& emitter) : emitter_(&emitter) {}
@@ -59,22 +67,33 @@ struct Nf {
     bool handles(uint16_t port) const { return port < 3; }
     void parse(const uint8_t* data, uint32_t size, uint16_t port, Packet& packet) const {
         packet.headers.begin(data, size, port);
+        packet.fields = {data, size};
         if (size > 0 && data[0] == 'z') packet.headers.narrow(size + 1);
     }
     void prepare(Packet&) const {}
     void prefetch_entries(Packet&) const {}
-    Verdict decide(Packet& packet) {
-        const uint8_t op = byte(packet, 0);
+    static constexpr bool emits = true;
+    template <class Use, class Rare>
+    static void with_fields(const Packet& packet, Use use, Rare) {
+        use(packet.fields);
+    }
+    template <class Use>
+    static void with_rare_fields(const Packet& packet, Use use) {
+        use(packet.fields);
+    }
+    Verdict decide(const Fields& fields, const Packet&, Edits&) {
+        const uint8_t op = byte(fields, 0);
         if (!open_ || op == 'd') return drop(10);
         if (op == 'e') {
-            const uint8_t made = byte(packet, 2);
+            const uint8_t made = byte(fields, 2);
             emitter_->emitted(1, &made, 1);
         }
-        if (op == 'k') entries_.push_back(clock.now + byte(packet, 2));
-        return send_to(byte(packet, 1));
+        if (op == 'k') entries_.push_back(clock.now + byte(fields, 2));
+        return send_to(byte(fields, 1));
     }
-    std::span<const uint8_t> apply(Packet& packet, uint8_t* frame, std::vector<uint8_t>&) {
-        if (byte(packet, 0) == 'b') frame[0] = '!';
+    std::span<const uint8_t> apply(const Fields& fields, const Edits&, const Packet& packet, uint8_t* frame,
+                                   std::vector<uint8_t>&) {
+        if (byte(fields, 0) == 'b') frame[0] = '!';
         return {frame, packet.headers.size};
     }
     uint64_t next_due(uint64_t by) const {
@@ -90,20 +109,20 @@ struct Nf {
     void every(size_t i) {
         if (log != nullptr) log->push_back("every" + std::to_string(i) + " " + std::to_string(clock.now));
     }
-    ClassKey order_class(const Packet& packet) const { return {byte(packet, 3)}; }
+    ClassKey class_of(const Fields& fields) const { return {byte(fields, 3)}; }
     static constexpr size_t most_class_bytes = 1;
     size_t class_bytes(const Packet& packet, uint8_t* out) const {
-        *out = byte(packet, 3);
+        *out = byte(packet.fields, 3);
         return 1;
     }
-    uint16_t policy_args(Packet& packet, uint64_t args[2]) const {
-        if (byte(packet, 0) == 't') return 11;
-        args[0] = byte(packet, 4);
-        args[1] = byte(packet, 5);
+    uint16_t args_of(const Fields& fields, const Edits&, uint64_t args[2]) const {
+        if (byte(fields, 0) == 't') return 11;
+        args[0] = byte(fields, 4);
+        args[1] = byte(fields, 5);
         return 0;
     }
     bool passes(const Packet& packet) const { return packet.headers.size > 3; }
-    static uint32_t core(const Packet& packet, uint32_t cores) { return byte(packet, 3) % cores; }
+    static uint32_t core(const Packet& packet, uint32_t cores) { return byte(packet.fields, 3) % cores; }
     template <class Archive>
     void carry(Archive& archive) {
         archive(clock.now, open_, entries_);
@@ -113,9 +132,7 @@ struct Nf {
     std::vector<std::string>* log = nullptr;
 
   private:
-    static uint8_t byte(const Packet& packet, uint32_t i) {
-        return i < packet.headers.size ? packet.headers.data[i] : 0;
-    }
+    static uint8_t byte(const Fields& fields, uint32_t i) { return i < fields.size ? fields.data[i] : 0; }
 
     Emitter* emitter_;
     bool open_ = true;

@@ -40,8 +40,8 @@ FAULTS = {
     "an edit further on": (PUT_DST, PUT_DST.replace("bytes + 4", "bytes + 5"), WRITTEN),
     "an edit of another size": (PUT_DST, PUT_DST.replace(", 4);", ", 3);"), WRITTEN),
     "two edits the other way round": (
-        f"{PUT_SRC}\n                {PUT_DST}",
-        f"{PUT_SRC.replace('bytes + 0', 'bytes + 4')}\n                {PUT_DST.replace('bytes + 4', 'bytes + 0')}",
+        f"{PUT_SRC}\n        {PUT_DST}",
+        f"{PUT_SRC.replace('bytes + 0', 'bytes + 4')}\n        {PUT_DST.replace('bytes + 4', 'bytes + 0')}",
         WRITTEN,
     ),
     "an edit that is forgotten": (PUT_PORT, "", WRITTEN),

@@ -105,6 +105,19 @@ class FlowEntries {
         }
         return true;
     }
+    /// Is this the entry with that key? Of any number.
+    bool is_entry(Handle n, const Sought<Words>& key) const {
+        if constexpr (has_far) return has_key(n, key.words);  // what has ended has no key
+        return table_.holds(n, key.hash) && has_key(n, key.words);
+    }
+    /// Is there an entry with that number?
+    bool is_entry(Handle n) const {
+        if constexpr (has_far) return Form::is_key(hot_[n].key);
+        return table_.holds(n);
+    }
+    void end_key(Handle n) {
+        if constexpr (has_far) hot_[n].key = {};
+    }
     void set_key(Handle n, const Words& key) {
         hot_[n].key = Form::near(key);
         if constexpr (has_far) {

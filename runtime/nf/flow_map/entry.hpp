@@ -59,6 +59,8 @@ struct FlowMapTraits {
         expires && ((Spec::has_idle && Spec::idle_varies) || (Spec::has_age && Spec::age_varies));
 
     static constexpr size_t indexes = std::tuple_size_v<typename Spec::Indexes>;
+    /// A write of an entry that is there changes its value and its last use, and nothing follows from that.
+    static constexpr bool plain = !sinks && !keeps_idle && !keeps_age && !Spec::has_owned && indexes == 0;
     /// Index keys may come from a row, whose contents change: then they are kept as they were at the write.
     static constexpr bool keeps_index_words = indexes > 0 && Spec::has_alive;
 

@@ -24,12 +24,15 @@ struct KeyPart {
 };
 
 /// A key of W words: two near words, which are all of it if each of its addresses is IPv4-mapped (RFC 4291, section
-/// 2.5.5.2) or `::`; else the top bit of the second is set, and `far` are the words, which have no meaning otherwise.
+/// 2.5.5.2) or `::`; else bit 62 of the second is set, and `far` are the words, which have no meaning otherwise. Bit 63
+/// is always set, so that zeros are no key.
 template <size_t W, KeyPart... parts>
 class CompactKey {
-    /// Does no part lie in another, or in the bit of long keys?
+    static constexpr uint64_t key_bit = uint64_t{1} << 63, long_bit = uint64_t{1} << 62;
+
+    /// Does no part lie in another, or in the bits that all keys have?
     static constexpr bool apart() {
-        std::array<uint64_t, 2> taken{0, uint64_t{1} << 63};
+        std::array<uint64_t, 2> taken{0, key_bit | long_bit};
         bool right = true;
         const auto take = [&](size_t word, uint64_t bits) {
             right = right && (taken[word] & bits) == 0;
@@ -45,11 +48,16 @@ class CompactKey {
   public:
     using Words = std::array<uint64_t, W>;
     using Near = std::array<uint64_t, 2>;
-    static constexpr uint64_t long_bit = uint64_t{1} << 63;
-
     CompactKey() = default;
+    CompactKey(const CompactKey& other) { *this = other; }
+    CompactKey& operator=(const CompactKey& other) {
+        near = other.near;
+        if (is_long()) [[unlikely]]
+            far = other.far;
+        return *this;
+    }
     CompactKey(const Words& words) {
-        Near in{};
+        Near in{0, key_bit};
         bool fits = true;
         (put<parts>(words, in, fits), ...);
         if (!fits) [[unlikely]] {
@@ -63,6 +71,7 @@ class CompactKey {
             far = words;
     }
 
+    static bool is_key(const Near& near) { return (near[1] & key_bit) != 0; }
     static bool is_long(const Near& near) { return (near[1] & long_bit) != 0; }
     bool is_long() const { return is_long(near); }
 
@@ -126,6 +135,7 @@ template <size_t W, KeyPart... parts>
 struct KeyForm<CompactKey<W, parts...>> {
     using Near = typename CompactKey<W, parts...>::Near;
     static constexpr bool has_far = true;
+    static bool is_key(const Near& near) { return CompactKey<W, parts...>::is_key(near); }
     static Near near(const CompactKey<W, parts...>& key) { return key.near; }
 };
 

@@ -172,26 +172,15 @@ class PlaceTable : public TagTable<PlaceBucket> {
     /// any; else `unused(entry)` with the number that insert would give. Looks no further than a few buckets. Returns
     /// the number, 0 if it found neither.
     template <class Candidate, class Unused>
-    uint32_t expect(uint64_t hash, Candidate candidate, Unused unused) const {
-        const uint8_t tag = tag_of(hash);
+    [[gnu::always_inline]] uint32_t expect(uint64_t hash, Candidate candidate, Unused unused) const {
+        const size_t at = home(hash);
         const unsigned from = PlaceBucket::from(hash);
-        size_t at = home(hash);
-        uint32_t next = none;
-        for (unsigned reach = 4; reach > 0; --reach) {
-            const PlaceBucket& line = buckets_[at];
-            if (const uint32_t found = line.match(tag, from); found != 0) [[likely]] {
-                const uint32_t entry = line.entry(at, place_of(found, from));
-                candidate(entry);
-                return entry;
-            }
-            if (const uint32_t empty = line.match(0, from); empty != 0 && next == none)
-                next = line.entry(at, place_of(empty, from));
-            if (line.passed == 0 && next != none) break;
-            at = after(at);
+        if (const uint32_t found = buckets_[at].match(tag_of(hash), from); found != 0) [[likely]] {
+            const uint32_t entry = buckets_[at].entry(at, place_of(found, from));
+            candidate(entry);
+            return entry;
         }
-        if (next == none) return 0;
-        unused(next);
-        return next;
+        return expect_further(hash, candidate, unused);
     }
 
     /// Is there such an entry, inserted with this hash or another one with the same tag?
@@ -221,6 +210,30 @@ class PlaceTable : public TagTable<PlaceBucket> {
     }
 
   private:
+    /// The same without haste.
+    template <class Candidate, class Unused>
+    [[gnu::noinline]] uint32_t expect_further(uint64_t hash, Candidate candidate, Unused unused) const {
+        const uint8_t tag = tag_of(hash);
+        const unsigned from = PlaceBucket::from(hash);
+        size_t at = home(hash);
+        uint32_t next = none;
+        for (unsigned reach = 4; reach > 0; --reach) {
+            const PlaceBucket& line = buckets_[at];
+            if (const uint32_t found = line.match(tag, from); found != 0) {
+                const uint32_t entry = line.entry(at, place_of(found, from));
+                candidate(entry);
+                return entry;
+            }
+            if (const uint32_t empty = line.match(0, from); empty != 0 && next == none)
+                next = line.entry(at, place_of(empty, from));
+            if (line.passed == 0 && next != none) break;
+            at = after(at);
+        }
+        if (next == none) return 0;
+        unused(next);
+        return next;
+    }
+
     uint8_t tag(uint32_t entry) const { return buckets_[entry / places].tags[entry % places]; }
 };
 

@@ -22,7 +22,7 @@ constexpr size_t AT_ONCE = 32;
 
 /// As generated code has it for a map by flow.
 struct ByFlow {
-    using Words = CompactKey<5, KeyPart{0, 0, 0, 32, 62}, KeyPart{2, 0, 32, 32, 61}, KeyPart{4, 1, 0, 40}>;
+    using Words = CompactKey<5, KeyPart{0, 0, 0, 32, 61}, KeyPart{2, 0, 32, 32, 60}, KeyPart{4, 1, 0, 40}>;
     using Value = uint32_t;
     using Indexes = std::tuple<>;
     static constexpr bool has_idle = true, has_age = false, idle_varies = false, age_varies = false, steady = true;

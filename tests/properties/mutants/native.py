@@ -21,10 +21,10 @@ FLOW_MAP = of(
     ("room for one more", Kind.when_full, "nat", "if (n == absent && size_ >= capacity_) [[unlikely]] {", "if (n == absent && size_ > capacity_) [[unlikely]] {"),
     ("a full map says nothing", Kind.when_full, "nat", "return {Put::full};\n            if", "return {Put::passed};\n            if"),
     ("what an ended entry owned stays taken", Kind.leak, "nat", "        release(value);\n        if constexpr (Spec::has_on_end) {", "        if constexpr (Spec::has_on_end) {"),
-    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        table_.erase(sought(key).hash, n);\n        leave_indexes(n);\n", "        table_.erase(sought(key).hash, n);\n"),
+    ("an ended entry keeps its place in the indexes", Kind.stale, "nat", "        end_key(n);\n        leave_indexes(n);\n", "        end_key(n);\n"),
     ("idle and age exchanged", Kind.swapped, "telemetry", "idle ? End::idle : End::age", "idle ? End::age : End::idle"),
     ("entries outlive their row", Kind.stale, "load_balancer", "        if constexpr (Spec::has_alive) return spec_.alive(hot_[n].value);\n", ""),
-    ("a write of the same value is no use", Kind.refresh, "firewall", "if (hot_[n].value == value) return start_anew(n);", "if (hot_[n].value == value) return;"),
+    ("a write of the same value is no use", Kind.refresh, "firewall", "                    start_anew(n);\n                    return {Put::stored};", "                    return {Put::stored};"),
     ("a due time that sinks is not noticed", Kind.time, "telemetry", "            if (now_due >= before) return;\n", "            if (now_due >= before || before != 0) return;\n"),
     ("age from the first write", Kind.timeout, "bridge", "if constexpr (Traits::keeps_written) hot_[n].written.ns = clock_.now;", "if constexpr (Traits::keeps_written) if (seq(n) == inserted_) hot_[n].written.ns = clock_.now;"),
     ("an overwritten value stays taken", Kind.leak, "nat", "        reschedule(n, before);\n        release(old);", "        reschedule(n, before);"),
@@ -61,7 +61,7 @@ BELOW_FLOW_MAP = (
 PACKETS = (
     *of(
         "runtime/nf/checksum.hpp",
-        ("ffff for 0", Kind.checksum, "writing", "acc == 0 ? 0 : 0xffff - acc", "0xffff - acc"),
+        ("ffff for 0", Kind.checksum, "writing", "+ difference - 1);\n    const auto change = static_cast<uint32_t>(positive % 0xffff + 1);", "+ difference);\n    const auto change = static_cast<uint32_t>(positive % 0xffff);"),
         ("odd pieces begin a word", Kind.checksum, "telemetry", "        odd_ ^= piece.size() & 1;\n", ""),
     ),
     *of(
@@ -279,7 +279,7 @@ GENERATOR = (
     ),
     *of(
         _GENERATOR + "generate.py",
-        ("what was taken is not given back", Kind.leak, "nat", '            "        });",\n            "        settle();",\n', '            "        });",\n'),
+        ("what was taken is not given back", Kind.leak, "nat", '            "        const Verdict verdict = handle(f, e, p.ahead);",\n            "        settle();",\n', '            "        const Verdict verdict = handle(f, e, p.ahead);",\n'),
         ("the last map first", Kind.order, "firewall", "next_due(by); due < best)", "next_due(by); due <= best)"),
     ),
     *of(

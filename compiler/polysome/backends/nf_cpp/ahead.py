@@ -93,6 +93,7 @@ class MainLine:
     def __init__(self, program: ir.Program, written: set[tuple[int, int]]) -> None:
         self.program, self.written = program, written
         self.known: dict[int, ir.Expr] = {}
+        self.ever: dict[int, ir.Expr] = {}  # the same, wherever that was
 
     def body(self, body: ir.Body, guard: Guard) -> Iterator[AheadKey]:
         for s in body:
@@ -101,7 +102,7 @@ class MainLine:
                     yield from self.inside(v, guard)
                     pure = self.pure(v)
                     if pure is not None:
-                        self.known[slot] = pure
+                        self.known[slot] = self.ever[slot] = pure
                     else:
                         self.known.pop(slot, None)
                 case ir.Lookup(kind="map" | "index", source=state, index=index, key=key) if key is not None:
@@ -128,6 +129,11 @@ class MainLine:
         condition = self.pure(s.condition)
         if condition is None:
             return
+        text = canonical_text(condition, {})
+        for known, yes in guard:
+            if canonical_text(known, {}) == text:
+                yield from self.body(s.then if yes else s.orelse, guard)
+                return
         before = dict(self.known)
         ways: list[list[AheadKey]] = []
         after: list[dict[int, ir.Expr]] = []

@@ -5,6 +5,8 @@ The meaning is `runtime/nf/apply.hpp`, which serves all other packets (LANGUAGE.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.reads import field_name
@@ -14,7 +16,7 @@ from polysome.ir import program as ir
 
 
 def edit_functions(shared: Shared, shapes: list[Shape]) -> list[str]:
-    """`static void edit_SHAPE(const Edits&, valid, frame)` for each shape."""
+    """`static void edit(const SHAPE&, const Edits&, frame)` for each shape."""
     return [
         line for shape in shapes for line in _Edits(shared.program.parser, shape, sorted(shared.written)).function()
     ]
@@ -43,9 +45,8 @@ class _Edits:
     def function(self) -> list[str]:
         used = [s for k, s in enumerate(self.sums) if any(self._covers(s, w) for w in [*self.written, *self.sums[:k]])]
         lines = [
-            f"[[gnu::always_inline]] static void edit_{self.shape.name}(",
-            "    [[maybe_unused]] const Edits& e, [[maybe_unused]] Headers::Mask valid,",
-            "    [[maybe_unused]] uint8_t* frame) {",
+            f"[[gnu::always_inline]] static void edit([[maybe_unused]] const {self.shape.name}& f,",
+            "    [[maybe_unused]] const Edits& e, [[maybe_unused]] uint8_t* frame) {",
             *(f"    SumChange {self._name(*s)};" for s in used),
         ]
         for w in self.written:
@@ -54,16 +55,70 @@ class _Edits:
         last = [self._of_last(i, used) for i in self.shape.last]
         if len(last) == 1:
             lines += ["    " + line for line in last[0]]
+        elif (either := self._of_either(used)) is not None:
+            lines += ["    " + line for line in either]
         else:
             for i, inner in zip(self.shape.last, last, strict=True):
                 if inner:
-                    lines.append(f"    if (valid >> {instance_name(self.parser, i)} & 1) {{")
+                    lines.append(f"    if (f.has({instance_name(self.parser, i)})) {{")
                     lines += ["        " + line for line in inner]
                     lines.append("    }")
         for s in used:
             if s[0] in self.shape.path:
                 lines += ["    " + line for line in self._update(s, used)]
         return [*lines, "}"]
+
+    def _of_either(self, used: list[tuple[int, int]]) -> list[str] | None:
+        """The same for whichever of the last headers is there, without a branch that depends on which. None where they
+        differ in more than where their checksums are and what 0 means there."""
+        last = self.shape.last
+        sums = [[s for s in used if s[0] == i] for i in last]
+        writes = [[w for w in self.written if w[0] == i] for i in last]
+        if any(len(s) != 1 for s in sums) or any(self._covers(o, s[0]) for s in sums for o in used):
+            return None
+
+        def place(w: tuple[int, int], s: tuple[int, int]) -> tuple[int, int, int, bool, int]:
+            f = self.header(w[0]).fields[w[1]]
+            start = self._start(s, w)
+            return self._byte(w), f.offset % 8, f.width, start is None, 0 if start is None else start % 2
+
+        places = [[place(w, s[0]) for w in each] for each, s in zip(writes, sums, strict=True)]
+        if any(each != places[0] for each in places):
+            return None
+        own = [s[0] for s in sums]
+        lines = []
+        for alike in zip(*writes, strict=True):
+            names = [self._name(*w) for w in alike]
+            value = self._either([f"e.{name}" for name in names])
+            counted = [s for s, w in zip(own, alike, strict=True) if self._covers(s, w)]
+            change = self._counted(self._overwrite(alike[0], value), alike[0], [])
+            if counted:
+                odd = (self._byte(alike[0]) - (self._start(own[0], alike[0]) or 0)) % 2
+                change = [f"const SumChange change = {change[0]}"]
+                change += [f"{self._name(*s)}.{'add_odd' if odd else 'add'}(change);" for s in own]
+            has = self._either([f"e.has_{name}" for name in names])
+            lines += [f"if ({has}) {{", *("    " + line for line in change), "}"]
+        kinds = [self.header(s[0]).fields[s[1]].checksum for s in own]
+        texts = [
+            self._either([f"frame + {self._byte(s)}" for s in own]),
+            self._either_change([self._name(*s) for s in own]),
+            self._either([str(k is not None and k.zero_is_none).lower() for k in kinds]),
+            self._either([str(k is not None and k.never_zero).lower() for k in kinds]),
+        ]
+        return [*lines, f"update_either({', '.join(texts)});"]
+
+    def _either(self, texts: list[str]) -> str:
+        """Of the last header that is there."""
+        return texts[0] if len(set(texts)) == 1 else self._chosen(texts, lambda has, a, b: f"({has} ? {a} : {b})")
+
+    def _either_change(self, texts: list[str]) -> str:
+        return self._chosen(texts, lambda has, a, b: f"either({has}, {a}, {b})")
+
+    def _chosen(self, texts: list[str], choose: Callable[[str, str, str], str]) -> str:
+        text = texts[-1]
+        for i, other in reversed(list(zip(self.shape.last[:-1], texts[:-1], strict=True))):
+            text = choose(f"f.has({instance_name(self.parser, i)})", other, text)
+        return text
 
     def _of_last(self, i: int, used: list[tuple[int, int]]) -> list[str]:
         """Edits and checksums of one of the last headers."""

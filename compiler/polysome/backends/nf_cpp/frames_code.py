@@ -94,7 +94,6 @@ def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
         *_parse_fields(shared, families),
         *[line for family in families for line in _struct(shared, family)],
         *_decisions(families),
-        *_schedule(families),
         *(_core(families) if sharded else []),
         *_write_edits(shared, families),
         "",
@@ -140,7 +139,7 @@ def _parse_fields(shared: Shared, families: list[Family]) -> list[str]:
     lines = [
         "/// Takes a packet of class `number` and `length` bytes, that arrived at `port`, from its fields, which must",
         "/// stay where they are; false if there is no such class or they are too short. What comes then is",
-        "/// prepare_frame, prefetch_entries, decide_frame, write_edits.",
+        "/// prepare_frame, prefetch_entries, with_frame_fields and decide, write_edits.",
         "bool parse_fields(uint8_t number, std::span<const uint8_t> bytes, uint32_t length, uint16_t port,",
         "                  Packet& p) const {",
         "    p.headers.begin(bytes.data(), length, port);",
@@ -229,46 +228,23 @@ def _decisions(families: list[Family]) -> list[str]:
             f"        default: return use({families[0].name}(p.headers));" if families else "",
             "    }",
             "}",
-            "/// `prepare` and `decide` for frames. Templates, so that hosts of whole packets do not compile them.",
+            "/// `prepare` for frames. A template, so that hosts of whole packets do not compile it.",
             "template <class P>",
             "void prepare_frame(P& p) const {",
             "    with_frame_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
-            "}",
-            "template <class P>",
-            "Verdict decide_frame(P& p) {",
-            "    p.edits.clear();",
-            "    const Verdict verdict =",
-            "        with_frame_fields(p, [&](const auto& f) { return handle(f, p.edits, p.ahead); });",
-            "    settle();",
-            "    return verdict;",
             "}",
         ]
         if families
         else [
             "/// No packet of this NF travels as fields.",
+            "template <class P, class Use>",
+            "static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) {",
+            "    return use(p.fields);",
+            "}",
             "template <class P>",
             "void prepare_frame(P&) const {}",
-            "template <class P>",
-            "Verdict decide_frame(P&) { return drop(Drop::no_handler); }",
         ]
     )
-
-
-def _schedule(families: list[Family]) -> list[str]:
-    """`order_class` and `policy_args` for frames."""
-    read = bool(families)
-    cls = "with_frame_fields(p, [&](const auto& f) { return class_of(f); })" if read else "{}"
-    args = "with_frame_fields(p, [&](const auto& f) { return args_of(f, p.edits, args); })" if read else "0"
-    return [
-        "template <class P>",
-        "ClassKey order_class_frame([[maybe_unused]] const P& p) const {",
-        f"    return {cls};",
-        "}",
-        "template <class P>",
-        "uint16_t policy_args_frame([[maybe_unused]] P& p, [[maybe_unused]] uint64_t args[2]) {",
-        f"    return {args};",
-        "}",
-    ]
 
 
 def _core(families: list[Family]) -> list[str]:
@@ -283,31 +259,28 @@ def _core(families: list[Family]) -> list[str]:
 
 
 def _write_edits(shared: Shared, families: list[Family]) -> list[str]:
+    return [line for family in families for line in _write_edits_of(shared, family)]
+
+
+def _write_edits_of(shared: Shared, family: Family) -> list[str]:
+    stores = [_stores(shared, c) for c in family.classes]
+    common = [line for line in stores[0] if all(line in other for other in stores)]
     lines = [
         "/// The edits of a decided frame; returns how many bytes.",
-        "static size_t write_edits([[maybe_unused]] const Packet& p, [[maybe_unused]] uint8_t* bytes) {",
-        "    [[maybe_unused]] const Edits& e = p.edits;",
-        "    switch (p.shape) {",
+        f"[[gnu::always_inline]] static size_t write_edits([[maybe_unused]] const {family.name}& f,",
+        "        [[maybe_unused]] const Edits& e, [[maybe_unused]] uint8_t* bytes) {",
+        *("    " + line for line in common),
     ]
-    for family in families:
-        stores = [_stores(shared, c) for c in family.classes]
-        common = [line for line in stores[0] if all(line in other for other in stores)]
-        lines += [
-            f"        case {family.number}: {{",
-            f"            [[maybe_unused]] const {family.name} f(p.headers);",
-            *("            " + line for line in common),
-        ]
-        sizes = [c.edits_size for c in family.classes]
-        for i, own, size in zip(family.last, stores, sizes, strict=False):
-            rest = [line for line in own if line not in common]
-            if len(set(sizes)) > 1:
-                rest.append(f"return {size};")
-            if rest:
-                name = shared.program.parser.instances[i].name
-                lines.append(f"            if (f.has({i})) {{  // {name}")
-                lines += [*("                " + x for x in rest), "            }"]
-        lines += [f"            return {sizes[0] if len(set(sizes)) == 1 else 0};", "        }"]
-    return [*lines, "        default: return 0;", "    }", "}"]
+    sizes = [c.edits_size for c in family.classes]
+    for i, own, size in zip(family.last, stores, sizes, strict=False):
+        rest = [line for line in own if line not in common]
+        if len(set(sizes)) > 1:
+            rest.append(f"return {size};")
+        if rest:
+            name = shared.program.parser.instances[i].name
+            lines.append(f"    if (f.has({i})) {{  // {name}")
+            lines += [*("        " + x for x in rest), "    }"]
+    return [*lines, f"    return {sizes[0] if len(set(sizes)) == 1 else 0};", "}"]
 
 
 def _keep(shared: Shared, c: ClassLayout) -> None:

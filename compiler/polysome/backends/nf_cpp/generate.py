@@ -182,7 +182,6 @@ class _Generator:
             "    /// Of a packet of a common shape, `fields` and the places of its headers are not set:",
             "    /// see with_fields and located.",
             "    struct Packet {",
-            "        Edits edits;",
             "        Ahead ahead;",
             "        uint8_t shape;  ///< number of its common shape; 0: it has none",
             "        Headers headers;",
@@ -198,35 +197,42 @@ class _Generator:
             "",
             *_indent(self._ports()),
             "    // ---- parse",
-            "    void parse(const uint8_t* data, uint32_t size, uint16_t port, Packet& p) const {",
-            "        p.headers.begin(data, size, port);",
-            "        p.shape = find_shape(p.headers);",
-            "        if (p.shape != 0) return;",
-            "        p.headers.begin(data, size, port);",
+            "    [[gnu::always_inline]] void parse(",
+            "            const uint8_t* data, uint32_t size, uint16_t port, Packet& p) const {",
+            "        Headers::Front front;",
+            "        front.begin(data, size, port);",
+            "        p.shape = find_shape(front);",
+            "        static_cast<Headers::Front&>(p.headers) = front;",
+            "        if (p.shape == 0) [[unlikely]] parse_any(p);",
+            "    }",
+            "    /// The same for packets of any shape.",
+            "    [[gnu::noinline]] void parse_any(Packet& p) const {",
+            "        p.headers.begin(p.headers.data, p.headers.size, p.headers.in_port);",
             "        find_headers(p.headers);",
             "        extract(p.headers, p.fields);",
             "    }",
             *_indent(prepare),
             "",
+            *_indent(shape_structs(shared, self.shapes)),
+            *_indent(choice(self.shapes)),
+            "",
             "    // ---- decide",
             "    bool passes(const Packet& p) const {",
             "        return with_fields(p, [](const auto& f) { return passes(f); });",
             "    }",
-            "    /// The verdict on a packet that was parsed and prepared, at clock.now; its edits are in the packet.",
-            "    [[gnu::always_inline]] Verdict decide(Packet& p) {",
-            "        p.edits.clear();",
-            "        const Verdict verdict = with_fields(p, [&](const auto& f) __attribute__((always_inline)) {",
-            "            return handle(f, p.edits, p.ahead);",
-            "        });",
+            "    /// The verdict on a packet that was parsed and prepared, at clock.now, and what it wants changed.",
+            "    template <class F>",
+            "    [[gnu::always_inline]] Verdict decide(const F& f, const Packet& p, Edits& e) {",
+            "        const Verdict verdict = handle(f, e, p.ahead);",
             "        settle();",
             "        return verdict;",
             "    }",
             "    /// The same, and `seen.look(state, operation, key, found)` for each look at the state, as texts.",
-            "    template <class Seen>",
-            "    Verdict decide_traced(Packet& p, Seen& seen) {",
-            "        p.edits.clear();",
-            "        const Verdict verdict =",
-            "            with_fields(p, [&](const auto& f) { return handle_traced(f, p.edits, p.ahead, seen); });",
+            "    template <class F, class Seen>",
+            "    Verdict decide_traced(const F& f, const Packet& p, Seen& seen) {",
+            "        Edits edits;",
+            "        edits.clear();",
+            "        const Verdict verdict = handle_traced(f, edits, p.ahead, seen);",
             "        settle();",
             "        return verdict;",
             "    }",
@@ -264,9 +270,6 @@ class _Generator:
             *_indent(parse),
             "",
             *_indent(extraction(shared)),
-            "",
-            *_indent(shape_structs(shared, self.shapes)),
-            *_indent(choice(self.shapes)),
             "",
             *_indent(edit_functions(shared, self.shapes)),
             "",
@@ -364,15 +367,27 @@ class _Generator:
 
     def _apply(self) -> list[str]:
         written = sorted(self.shared.written)
+        operations = self._has_operations()
+        shaped = ["edit(f, e, frame);", "return {frame, p.headers.end};"]
+        if operations:
+            shaped = ["if (e.operations.empty()) {", *_indent(shaped), "}"]
         lines = [
             "// ---- apply",
             "/// The packet as it leaves: `frame`, as it arrived, is changed in place, or `scratch` is filled.",
-            "[[gnu::always_inline]] std::span<const uint8_t> apply(",
-            "    Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) const {",
-            "    [[maybe_unused]] const Edits& e = p.edits;",
+            "template <class F>",
+            "[[gnu::always_inline]] std::span<const uint8_t> apply([[maybe_unused]] const F& f, const Edits& e,",
+            "        const Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) const {",
+            *(
+                ["    if constexpr (!std::same_as<F, Fields>) {", *_indent(_indent(shaped)), "    }"]
+                if self.shapes
+                else []
+            ),
+            "    return applied(e, p, frame, scratch);",
+            "}",
+            "/// The same for packets of any shape.",
+            "std::span<const uint8_t> applied([[maybe_unused]] const Edits& e, const Packet& p, uint8_t* frame,",
+            "        [[maybe_unused]] std::vector<uint8_t>& scratch) const {",
         ]
-        if self.shapes and not self._has_operations():
-            lines += self._apply_shapes()
         edits = "std::span<const FieldEdit>{}"
         if written:
             lines += [f"    FieldEdit edits[{len(written)}];", "    size_t count = 0;"]
@@ -381,31 +396,14 @@ class _Generator:
                 place = f"{instance_name(parser, i)}, {field_names(self.program)[parser.instances[i].header.name, n]}"
                 lines.append(f"    if (e.has_{name}) edits[count++] = {{{place}, e.{name}}};")
             edits = "std::span<const FieldEdit>(edits, count)"
-        if self._has_operations():
+        if operations:
             lines += [
                 "    if (!e.operations.empty()) {",
                 f"        rebuild(protocols, located(p), {edits}, e.operations, frame, scratch);",
                 "        return scratch;",
                 "    }",
-                *self._apply_shapes(),
             ]
-        return [
-            *lines,
-            "    (void)scratch;",
-            f"    return {{frame, polysome::apply(protocols, p.headers, {edits}, frame)}};",
-            "}",
-        ]
-
-    def _apply_shapes(self) -> list[str]:
-        """Nothing if the packet has no common shape; else the end of `apply`."""
-        lines = ["    switch (p.shape) {"]
-        for shape in self.shapes:
-            lines += [
-                f"        case {shape.number}:",
-                f"            edit_{shape.name}(e, p.headers.valid, frame);",
-                "            return {frame, p.headers.end};",
-            ]
-        return [*lines, "        default: break;", "    }"] if self.shapes else []
+        return [*lines, f"    return {{frame, polysome::apply(protocols, p.headers, {edits}, frame)}};", "}"]
 
     def _has_operations(self) -> bool:
         bodies = [h.body for h in self.program.packet_handlers]

@@ -149,11 +149,11 @@ class Handlers:
         cleared = [f"    a.{member}.clear();" for member, one in self.ahead.items() if not one.sketch]
         lines = [
             "/// Computes the keys of a parsed packet and fetches the buckets they are in.",
-            "void prepare(Packet& p) const {",
+            "[[gnu::always_inline]] void prepare(Packet& p) const {",
             "    with_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
             "}",
             "template <class F>",
-            "void prepare([[maybe_unused]] const F& f, Ahead& a) const {",
+            "[[gnu::always_inline]] void prepare([[maybe_unused]] const F& f, Ahead& a) const {",
             *(cleared or ["    (void)a;"]),
         ]
         if self.ahead:
@@ -228,7 +228,7 @@ def _pure_locals(program: ir.Program, handler: ir.PacketHandler, written: set[tu
             sets[node.slot] = sets.get(node.slot, 0) + 1
     follower = MainLine(program, written)
     list(follower.body(handler.body, ()))
-    return {slot: canonical_text(e, {}) for slot, e in follower.known.items() if sets.get(slot) == 1}
+    return {slot: canonical_text(e, {}) for slot, e in follower.ever.items() if sets.get(slot) == 1}
 
 
 def in_function(reason: str) -> str:

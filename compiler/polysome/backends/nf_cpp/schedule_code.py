@@ -31,9 +31,6 @@ def schedule_functions(shared: Shared) -> list[str]:
         "ClassKey class_of([[maybe_unused]] const F& f) const {",
         f"    return pack({cls});",
         "}",
-        "ClassKey order_class(const Packet& p) const {",
-        "    return with_fields(p, [&](const auto& f) { return class_of(f); });",
-        "}",
         "/// The order class's canonical bytes (LANGUAGE.md L3.12); returns how many.",
         f"static constexpr size_t most_class_bytes = {max(1, canonical_size(schedule.cls.type))};",
         "size_t class_bytes(const Packet& p, uint8_t* bytes) const {",
@@ -55,9 +52,6 @@ def schedule_functions(shared: Shared) -> list[str]:
     return [
         *lines,
         "    return 0;",
-        "}",
-        "uint16_t policy_args(Packet& p, uint64_t args[2]) {",
-        "    return with_fields(p, [&](const auto& f) { return args_of(f, p.edits, args); });",
         "}",
     ]
 

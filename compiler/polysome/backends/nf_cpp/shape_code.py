@@ -26,7 +26,7 @@ def parse_shapes(shared: Shared, shapes: list[Shape]) -> list[str]:
     lines = [
         "/// The number of a packet's common shape, with the headers that are valid, the packet's end and its payload;",
         "/// 0 if it has none: then `h` must begin anew.",
-        "[[gnu::always_inline]] static uint8_t find_shape([[maybe_unused]] Headers& h) {",
+        "[[gnu::always_inline]] static uint8_t find_shape([[maybe_unused]] Headers::Front& h) {",
     ]
     if shapes:
         lines += ["    " + line for line in _Straight(shared, shapes).node((0,), (), 0)]
@@ -235,13 +235,18 @@ def _there(parser: ir.Parser, shape: Shape, e: ir.Expr) -> bool:
 def choice(shapes: list[Shape]) -> list[str]:
     """`with_fields(packet, use)` and `located(packet)`."""
     return [
-        "/// Calls `use` with the fields of a packet: those of its common shape, inlined, or Fields.",
-        "template <class Use>",
-        "[[gnu::always_inline]] static auto with_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",
+        "/// Calls `use` with the fields of a packet of a common shape, inlined; of others, `rare()`.",
+        "template <class Use, class Rare>",
+        "[[gnu::always_inline]] static auto with_fields(const Packet& p, Use use, Rare rare) {",
         "    switch (p.shape) {",
         *(f"        case {shape.number}: return use({shape.name}(p.headers));" for shape in shapes),
-        "        default: return with_rare_fields(p, use);",
+        "        default: return rare();",
         "    }",
+        "}",
+        "/// Calls `use` with the fields of any packet: those of its common shape, inlined, or Fields.",
+        "template <class Use>",
+        "[[gnu::always_inline]] static auto with_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",
+        "    return with_fields(p, use, [&] { return with_rare_fields(p, use); });",
         "}",
         "template <class Use>",
         "[[gnu::noinline]] static auto with_rare_fields(const Packet& p, Use use) -> decltype(use(p.fields)) {",

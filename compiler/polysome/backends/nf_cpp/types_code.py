@@ -171,7 +171,7 @@ class KeyPart:
 
 
 ADDRESS_BITS = 32  # that an IPv6 address has in a compact key
-LONG_BIT = 63  # of the second near word
+LONG_BIT = 62  # of the second near word; that above it says that there is a key
 
 
 def key_parts(type: t.Type) -> tuple[KeyPart, ...]:

@@ -69,7 +69,7 @@ class Frames:
     """The functions of one text. All raise NotRead."""
 
     def __init__(self, text: str) -> None:
-        self.text = re.sub(r"\s+", " ", re.sub(r"//[^\n]*", "", text))
+        self.text = re.sub(r"\s+", " ", re.sub(r"//[^\n]*", "", text)).replace("( ", "(")
 
     def _between(self, begin: str, end: str) -> str:
         """What stands between two texts, the first of which stands there once."""
@@ -77,6 +77,18 @@ class Frames:
         if len(parts) != 2 or end not in parts[1]:
             raise NotRead(f"it does not have `{begin}` once, and `{end}` behind it")
         return parts[1].split(end)[0]
+
+    def _body(self, begin: str) -> str:
+        """The statements of the function that begins so."""
+        parts = self.text.split(begin)
+        if len(parts) != 2:
+            raise NotRead(f"it does not have `{begin}` once")
+        depth = 1
+        for end, letter in enumerate(parts[1]):
+            depth += {"{": 1, "}": -1}.get(letter, 0)
+            if depth == 0:
+                return parts[1][:end]
+        raise NotRead(f"nothing ends what begins with `{begin}`")
 
     @cached_property
     def classes(self) -> Mapping[int, Class]:
@@ -90,14 +102,6 @@ class Frames:
         begin = "static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) { switch (p.shape) { "
         used = _all(_USED, self._between(begin, "} }"))
         return {int(case[1]) if case[1] else None: case[2] for case in used}
-
-    @cached_property
-    def edits(self) -> Mapping[int, str]:
-        """Of each shape what `write_edits` does."""
-        begin = "static size_t write_edits([[maybe_unused]] const Packet& p, [[maybe_unused]] uint8_t* bytes) { "
-        begin += "[[maybe_unused]] const Edits& e = p.edits; switch (p.shape) { "
-        parts = re.split(r"case (\d+): \{ ", self._between(begin, _END))
-        return {int(shape): body for shape, body in zip(parts[1::2], parts[2::2], strict=True)}
 
     def struct(self, shape: int) -> Struct:
         name = self.names.get(shape) or self.names.get(None)
@@ -125,12 +129,11 @@ class Frames:
     def writes(self, shape: int, valid: int) -> tuple[list[Write], int]:
         """What is written for a class, and of how many bytes that is said to be."""
         struct = self.struct(shape)
-        text, begin = self.edits.get(shape, ""), f"[[maybe_unused]] const {struct.name} f(p.headers); "
-        if not text.startswith(begin):
-            raise NotRead(f"`write_edits` does not begin shape {shape} with the fields `{struct.name}`")
+        begin = f"static size_t write_edits([[maybe_unused]] const {struct.name}& f, "
+        begin += "[[maybe_unused]] const Edits& e, [[maybe_unused]] uint8_t* bytes) { "
         found: list[Write] = []
         skipped = False
-        for step in _all(_STEP, text.removeprefix(begin)):
+        for step in _all(_STEP, self._body(begin)):
             offset, has, name, kept, size, instance, end = step.groups()
             if instance:
                 skipped = not struct.holds(int(instance), valid)
