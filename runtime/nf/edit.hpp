@@ -113,7 +113,8 @@ inline void update_either(uint8_t* at, SumChange change, bool zero_is_none, bool
     const auto old = load<uint16_t>(at);
     uint16_t value = updated(old, change.difference);
     if (never_zero & (value == 0)) value = 0xffff;
-    store(at, change.any & !(zero_is_none & (old == 0)) ? value : old);
+    const bool changes = change.any & !(zero_is_none & (old == 0));
+    store(at, changes ? value : old);
 }
 
 }  // namespace polysome

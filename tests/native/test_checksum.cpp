@@ -74,6 +74,17 @@ TEST(Checksum, L10_2_UpdatedIsNeverFfff) {
     }
 }
 
+TEST(Checksum, L10_2_EveryChecksumIsUpdatedByTheDefinition) {
+    // 65535 - acc, where acc is congruent to (65535 - old) + difference, and 1 to 65535
+    for (const int64_t difference :
+         {0l, 1l, -1l, 2l, 0xfffel, 0xffffl, 0x10000l, -0xffffl, -0x10000l, (1l << 55) - 1, 1 - (1l << 55)}) {
+        for (int64_t old = 0; old <= 0xffff; ++old) {
+            const int64_t sum = (0xffff - old + difference) % 0xffff, acc = sum <= 0 ? sum + 0xffff : sum;
+            ASSERT_EQ(updated(static_cast<uint16_t>(old), difference), 0xffff - acc) << old << " by " << difference;
+        }
+    }
+}
+
 TEST(Checksum, L10_2_RFC1624ExampleOfSection4) {
     // HC = dd2f, m = 5555, m' = 3285: 0000, where RFC 1141 gives ffff.
     EXPECT_EQ(updated(0xdd2f, 0x3285 - 0x5555), 0);

@@ -197,4 +197,30 @@ TEST(Edit, L10_2_FfffBecomesZeroOnlyIfSomethingChanged) {
     EXPECT_FALSE(any);
 }
 
+template <bool zero_is_none, bool never_zero>
+void either_is_as_the_kind_that_is_known() {
+    for (const SumChange change :
+         {SumChange{}, SumChange{0, true}, SumChange{1, true}, SumChange{-0xffff, true}, SumChange{0x1234567, true}}) {
+        for (unsigned old = 0; old <= 0xffff; ++old) {
+            std::array<uint8_t, 2> known, either;
+            store(known.data(), static_cast<uint16_t>(old));
+            store(either.data(), static_cast<uint16_t>(old));
+            update_checksum<zero_is_none, never_zero>(known.data(), change);
+            update_either(either.data(), change, zero_is_none, never_zero);
+            ASSERT_EQ(known, either) << old << " by " << change.difference;
+        }
+    }
+}
+
+TEST(Edit, EveryChecksumIsUpdatedTheSameWhenItsKindIsKnownLate) {
+    either_is_as_the_kind_that_is_known<false, false>();
+    either_is_as_the_kind_that_is_known<false, true>();
+    either_is_as_the_kind_that_is_known<true, false>();
+    either_is_as_the_kind_that_is_known<true, true>();
+    EXPECT_EQ(either(true, {1, true}, {2, false}).difference, 1);
+    EXPECT_TRUE(either(true, {1, true}, {2, false}).any);
+    EXPECT_EQ(either(false, {1, true}, {2, false}).difference, 2);
+    EXPECT_FALSE(either(false, {1, true}, {2, false}).any);
+}
+
 }  // namespace

@@ -75,6 +75,22 @@ TEST(TokenBucket, S4_6_whetherALookStoresTheRefilledBucketMakesNoDifference) {
     }
 }
 
+TEST(TokenBucket, S4_2_numbersBelow2To64AreNoException) {
+    const u128 edge = u128{1} << 64;
+    for (const u128 tokens : {u128{0}, u128{1}, edge / 2, edge - 1, edge, ~u128{0}})
+        for (const uint64_t last : {uint64_t{0}, uint64_t{5}, uint64_t{6}, most / 2})
+            for (const uint64_t now : {uint64_t{5}, uint64_t{6}, most / 2, most - 1})
+                for (const uint64_t rate : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{1} << 32, most})
+                    for (const u128 wanted : {u128{0}, u128{1}, edge / 2 + 1, edge - 1, edge})
+                        for (const u128 limit : {u128{0}, u128{1}, edge - 1, edge, ~u128{0}}) {
+                            const Bucket bucket{tokens, last};
+                            const BucketLook quick = bucket_look(bucket, now, wanted, rate, limit),
+                                             wide = bucket_look_wide(bucket, now, wanted, rate, limit);
+                            ASSERT_EQ(quick.enough, wide.enough);
+                            ASSERT_TRUE(quick.left == wide.left);
+                        }
+}
+
 TEST(TokenBucket, S4_7_eachCallUsesItsOwnRateForAllTheTimeSinceLast) {
     const auto takes = [](uint64_t now, uint64_t n, uint64_t rate, uint64_t burst) {
         Bucket bucket{0, 0};
