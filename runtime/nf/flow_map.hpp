@@ -28,7 +28,7 @@ namespace polysome {
 /// A bounded map from keys (words) to values whose entries end by themselves.
 ///
 /// Spec has
-///   Words = std::array<uint64_t, W> or a CompactKey; Value, copied freely, destroyed without effect;
+///   Words = std::array<uint64_t, W>, a NarrowKey or a CompactKey; Value, copied freely, destroyed without effect;
 ///   Indexes = std::tuple<...>, the keys of the further indexes, each as Words, and index_words<I>(key, value);
 ///   constants has_idle, has_age, idle_varies, age_varies, steady (idle and age of the same key and value never
 ///   change), has_alive, has_owned, has_on_end, when_full, and idle_max, age_max (ns; exact expiry does not depend on
@@ -60,6 +60,7 @@ class FlowMap : FlowEntries<Spec> {
     template <size_t I>
     using IndexSought = polysome::Sought<IndexWords<I>>;
     static constexpr Handle absent = UINT32_MAX;
+    using Entries::bytes_per_entry;
     using Entries::key;
     using Entries::max_capacity;
     using Entries::value;
@@ -155,6 +156,13 @@ class FlowMap : FlowEntries<Spec> {
         return put_there(found != absent ? found : lookup(key), key, value);
     }
 
+    static constexpr bool plain = Traits::plain;
+    /// The value of an entry, to be written in place, which is what `put` with its handle would do; if `plain`.
+    Value& revised(Handle n) {
+        start_anew(n);
+        return hot_[n].value;
+    }
+
     /// Ends the entry (why `removed`); nothing if there is none. `stored` or `nested`.
     PutResult remove(const Sought& key) {
         const Handle n = lookup(key);
@@ -185,24 +193,6 @@ class FlowMap : FlowEntries<Spec> {
     }
 
     // Memory
-
-    /// Bytes that each entry of a large map takes when it is full. There are 4/3 places per entry. Of each place, the
-    /// hot and the cold part, 32/30 bytes of table, and 64/12 for each index; of each entry, a note of 128/15 bytes in
-    /// the wheel, if there are timeouts, and 24 in the queue of uses. (Maps that evict the oldest have that queue, but
-    /// for those whose only timeout is constant and at most an hour.) A long key (flow_map/key.hpp) takes its words
-    /// besides.
-    ///
-    /// What comes and goes is not in it: notes of entries that were removed or evicted before they were due, at most as
-    /// many as entries; 24 bytes for each entry in the slot of the wheel that is open, which is one of thousands, or
-    /// that is due before that slot's end; a chunk of 128 bytes that is not full for each slot, of which there is one
-    /// for 32 to 64 entries; what arrays are rounded up by, at most 2 MiB each.
-    static constexpr size_t bytes_per_entry() {
-        const double place = static_cast<double>(sizeof(Hot) + (has_cold ? sizeof(Cold) : 0)) +
-                             PlaceTable::bytes_per_place + index_count * EntryTable::bytes_per_place;
-        const double queues =
-            (Traits::expires ? Slots::bytes_per_note : 0) + (Traits::queues_uses ? sizeof(Ranked) : 0);
-        return static_cast<size_t>(place * 4 / 3 + queues + 0.5);
-    }
 
     /// Bytes that the map takes at most when it is full and no key is long, with the queues as large as they have been
     /// so far.
@@ -295,7 +285,7 @@ class FlowMap : FlowEntries<Spec> {
         return table_.find(key.hash, [&](Handle n) { return has_key(n, key.words); });
     }
     template <size_t I>
-    bool has_index_words(Handle n, const IndexWords<I>& words) const {
+    [[gnu::always_inline]] bool has_index_words(Handle n, const IndexWords<I>& words) const {
         if constexpr (Traits::keeps_index_words) {
             return std::get<I>(cold_[n].index_words) == words;
         } else {
@@ -303,12 +293,16 @@ class FlowMap : FlowEntries<Spec> {
         }
     }
     template <size_t I>
-    Handle lookup_index(const IndexSought<I>& key) const {
+    [[gnu::always_inline]] Handle lookup_index(const IndexSought<I>& key) const {
         // Where rows may go, an entry may have lost its place in the index to another.
         if constexpr (!Spec::has_alive) {
             if (is_entry(key.at) && has_index_words<I>(key.at, key.words)) [[likely]]
                 return key.at;
         }
+        return search_index<I>(key);
+    }
+    template <size_t I>
+    [[gnu::noinline]] Handle search_index(const IndexSought<I>& key) const {
         return indexes_[I]->find(key.hash, [&](Handle n) { return has_index_words<I>(n, key.words); });
     }
 
@@ -402,9 +396,6 @@ class FlowMap : FlowEntries<Spec> {
                 }
             }
         }
-        return put_any(n, key, value);
-    }
-    [[gnu::noinline]] PutResult put_any(Handle n, const Sought& key, const Value& value) {
         return write(n, key, value);
     }
 
@@ -421,7 +412,7 @@ class FlowMap : FlowEntries<Spec> {
     }
 
     /// Writes the entry n, or a new one if that is absent.
-    PutResult write(Handle n, const Sought& key, const Value& value) {
+    [[gnu::noinline]] PutResult write(Handle n, const Sought& key, const Value& value) {
         IndexPlaces places;
         if (const int taken = find_places(key.words, value, n, places); taken >= 0) [[unlikely]]
             return index_taken(taken);

@@ -91,13 +91,9 @@ class Pool {
     }
 
     /// The handler has ended: what it took and stored nowhere is free again, in order of taking.
-    void settle() {
-        if (loose_.empty()) return;
-        for (const Loose& loose : loose_)
-            if (loose.held)
-                give_back(*find_partition(loose.value.partition), number(loose.value.value), loose.value.value);
-        loose_.clear();
-        loose_begin_ = 0;
+    [[gnu::always_inline]] void settle() {
+        if (!loose_.empty()) [[unlikely]]
+            give_loose_back();
     }
 
     /// How many values are free (`pool.len`), modulo 2^64.
@@ -141,6 +137,14 @@ class Pool {
     }
 
   private:
+    [[gnu::noinline]] void give_loose_back() {
+        for (const Loose& loose : loose_)
+            if (loose.held)
+                give_back(*find_partition(loose.value.partition), number(loose.value.value), loose.value.value);
+        loose_.clear();
+        loose_begin_ = 0;
+    }
+
     static constexpr size_t N = sizeof...(Axis);
     using Product = std::tuple<PoolAxis<Axis>...>;
     using Axes = PoolAxes<Axis...>;

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "nf/flow_map/entry.hpp"
+#include "nf/flow_map/heap.hpp"
 #include "nf/flow_map/key.hpp"
+#include "nf/flow_map/slots.hpp"
 #include "nf/flow_map/table.hpp"
 #include "nf/memory.hpp"
 
@@ -32,8 +34,26 @@ class FlowEntries {
         if constexpr (has_far) {
             return Words(hot_[n].key, far_[n]);
         } else {
-            return hot_[n].key;
+            return Form::key(hot_[n].key);
         }
+    }
+
+    /// Bytes that each entry of a large map takes when it is full. There are 4/3 places per entry. Of each place, the
+    /// hot and the cold part, 32/30 bytes of table, and 64/12 for each index; of each entry, a note of 128/15 bytes in
+    /// the wheel, if there are timeouts, and 24 in the queue of uses. (Maps that evict the oldest have that queue, but
+    /// for those whose only timeout is constant and at most an hour.) A long key (flow_map/key.hpp) takes its words
+    /// besides.
+    ///
+    /// What comes and goes is not in it: notes of entries that were removed or evicted before they were due, at most as
+    /// many as entries; 24 bytes for each entry in the slot of the wheel that is open, which is one of thousands, or
+    /// that is due before that slot's end; a chunk of 128 bytes that is not full for each slot, of which there is one
+    /// for 32 to 64 entries; what arrays are rounded up by, at most 2 MiB each.
+    static constexpr size_t bytes_per_entry() {
+        const double place = static_cast<double>(sizeof(Hot) + (has_cold ? sizeof(Cold) : 0)) +
+                             PlaceTable::bytes_per_place + Traits::indexes * EntryTable::bytes_per_place;
+        const double queues =
+            (Traits::expires ? Slots::bytes_per_note : 0) + (Traits::queues_uses ? sizeof(Ranked) : 0);
+        return static_cast<size_t>(place * 4 / 3 + queues + 0.5);
     }
 
   protected:
@@ -107,16 +127,16 @@ class FlowEntries {
     }
     /// Is this the entry with that key? Of any number.
     bool is_entry(Handle n, const Sought<Words>& key) const {
-        if constexpr (has_far) return has_key(n, key.words);  // what has ended has no key
+        if constexpr (Form::tells) return has_key(n, key.words);  // what has ended has no key
         return table_.holds(n, key.hash) && has_key(n, key.words);
     }
     /// Is there an entry with that number?
     bool is_entry(Handle n) const {
-        if constexpr (has_far) return Form::is_key(hot_[n].key);
+        if constexpr (Form::tells) return Form::is_key(hot_[n].key);
         return table_.holds(n);
     }
     void end_key(Handle n) {
-        if constexpr (has_far) hot_[n].key = {};
+        if constexpr (Form::tells) hot_[n].key = {};
     }
     void set_key(Handle n, const Words& key) {
         hot_[n].key = Form::near(key);

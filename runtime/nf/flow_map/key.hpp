@@ -15,6 +15,13 @@ bool same_words(const std::array<uint64_t, W>& a, const std::array<uint64_t, W>&
     return __builtin_memcmp(a.data(), b.data(), sizeof a) == 0;
 }
 
+/// A key as it is, whose last word is less than 2^63.
+template <size_t W>
+struct NarrowKey : std::array<uint64_t, W> {
+    NarrowKey() = default;
+    NarrowKey(const std::array<uint64_t, W>& words) : std::array<uint64_t, W>(words) {}
+};
+
 /// Where a part of a key's words is in its two near words: from bit `bit` of word `word` on.
 ///
 /// The part is the word `from`, which is less than 2^`bits`; or, if `zero` is not 0, the words `from` and `from` + 1,
@@ -124,17 +131,36 @@ class CompactKey {
     }
 };
 
-/// How an entry holds a key: all of it, or its near words beside the rest.
+/// How an entry holds a key: all of it, or its near words beside the rest. If it `tells`, zeros are no key, so that an
+/// entry without one can be told from others.
 template <class Key>
 struct KeyForm {
     using Near = Key;
-    static constexpr bool has_far = false;
+    static constexpr bool has_far = false, tells = false;
     static Near near(const Key& key) { return key; }
+    static Key key(const Near& near) { return near; }
+};
+/// The top bit of the last word, which no key has.
+template <size_t W>
+struct KeyForm<NarrowKey<W>> {
+    using Near = std::array<uint64_t, W>;
+    static constexpr bool has_far = false, tells = true;
+    static constexpr uint64_t key_bit = uint64_t{1} << 63;
+    static bool is_key(const Near& near) { return (near[W - 1] & key_bit) != 0; }
+    static Near near(const NarrowKey<W>& key) {
+        Near near = key;
+        near[W - 1] |= key_bit;
+        return near;
+    }
+    static NarrowKey<W> key(Near near) {
+        near[W - 1] &= ~key_bit;
+        return {near};
+    }
 };
 template <size_t W, KeyPart... parts>
 struct KeyForm<CompactKey<W, parts...>> {
     using Near = typename CompactKey<W, parts...>::Near;
-    static constexpr bool has_far = true;
+    static constexpr bool has_far = true, tells = true;
     static bool is_key(const Near& near) { return CompactKey<W, parts...>::is_key(near); }
     static Near near(const CompactKey<W, parts...>& key) { return key.near; }
 };
@@ -149,6 +175,10 @@ struct FarWords<CompactKey<W, parts...>> {
     using Type = std::array<uint64_t, W>;
 };
 
+template <size_t W>
+uint64_t hash_key(const NarrowKey<W>& key, uint64_t seed) {
+    return hash_words(static_cast<const std::array<uint64_t, W>&>(key), seed);
+}
 /// A seeded hash of a key: see hash_words.
 template <size_t W>
 uint64_t hash_key(const std::array<uint64_t, W>& key, uint64_t seed) {

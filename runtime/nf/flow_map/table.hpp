@@ -175,12 +175,13 @@ class PlaceTable : public TagTable<PlaceBucket> {
     [[gnu::always_inline]] uint32_t expect(uint64_t hash, Candidate candidate, Unused unused) const {
         const size_t at = home(hash);
         const unsigned from = PlaceBucket::from(hash);
-        if (const uint32_t found = buckets_[at].match(tag_of(hash), from); found != 0) [[likely]] {
-            const uint32_t entry = buckets_[at].entry(at, place_of(found, from));
-            candidate(entry);
-            return entry;
-        }
-        return expect_further(hash, candidate, unused);
+        const uint32_t found = buckets_[at].match(tag_of(hash), from);
+        // One branch that hardly ever is taken: what no key is behind has the hash 0, and may find nothing.
+        if ((found == 0) & (hash != 0)) [[unlikely]]
+            return expect_further(hash, candidate, unused);
+        const uint32_t entry = found != 0 ? buckets_[at].entry(at, place_of(found, from)) : 0;
+        candidate(entry);
+        return entry;
     }
 
     /// Is there such an entry, inserted with this hash or another one with the same tag?

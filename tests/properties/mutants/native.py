@@ -226,7 +226,7 @@ GENERATOR = (
         _GENERATOR + "state_expressions.py",
         ("reasons exchanged", Kind.swapped, "nat", "{{{', '.join(reasons)}}}", "{{{', '.join(reasons[1::-1] + reasons[2:])}}}"),
         ("has takes, take has", Kind.inverted, "policer", '"bucket_take" if e.take else "bucket_has"', '"bucket_has" if e.take else "bucket_take"'),
-        ("a bucket's entry is not stored", Kind.missing_update, "policer", "{' '.join(lines)} {self.store(place.state, whole, e, at)} {taken}; }})", "{' '.join(lines)} {taken}; }})"),
+        ("a bucket's entry is not stored", Kind.missing_update, "policer", " {self.store(place.state, whole, e, at)} }} {taken};", " }} {taken};"),
         ("the scale of packets for bytes", Kind.arithmetic, "policer", "10**9 if e.rate.type == t.PACKETRATE else 8 * 10**9", "10**9"),
     ),
     *of(

@@ -150,7 +150,7 @@ class Handlers:
         lines = [
             "/// Computes the keys of a parsed packet and fetches the buckets they are in.",
             "[[gnu::always_inline]] void prepare(Packet& p) const {",
-            "    with_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
+            "    with_fields(p, [&](const auto& f) __attribute__((always_inline)) { prepare(f, p.ahead); });",
             "}",
             "template <class F>",
             "[[gnu::always_inline]] void prepare([[maybe_unused]] const F& f, Ahead& a) const {",
@@ -195,7 +195,7 @@ class Handlers:
     def _prefetch(self) -> list[str]:
         lines = [
             "/// Fetches the entries; the buckets are there by now. No branch: whatever bucket 0 holds is at hand.",
-            "void prefetch_entries([[maybe_unused]] Packet& p) const {",
+            "[[gnu::always_inline]] void prefetch_entries([[maybe_unused]] Packet& p) const {",
         ]
         for member, one in self.ahead.items():
             if one.sketch:

@@ -163,9 +163,14 @@ class Expressions(PlainExpressions):
                 lines = [self.key(place.state, None, place.key), *operands, self.present(place.state, whole, at, e)]
                 if not e.take:
                     return f"({{ {' '.join(lines)} {call}({held}, {args}); }})"
-                taken = self.temp("taken")
-                lines.append(f"const bool {taken} = {call}({held}, {args});")
-                return f"({{ {' '.join(lines)} {self.store(place.state, whole, e, at)} {taken}; }})"
+                taken, state = self.temp("taken"), self.state(place.state)
+                there = self.path(kind, place.path, f"{state}.revised({at})")
+                lines += [
+                    f"bool {taken}; if ({state}.plain && {at} != absent) [[likely]] {{",
+                    f"{taken} = {call}({there}, {args}); }}",
+                    f"else {{ {taken} = {call}({held}, {args}); {self.store(place.state, whole, e, at)} }} {taken};",
+                ]
+                return f"({{ {' '.join(lines)} }})"
             case _:
                 raise AssertionError(decl)
 

@@ -199,7 +199,10 @@ def key_cpp(type: t.Type) -> str:
     """The C++ type of a key of a map or an index."""
     parts = key_parts(type)
     if not parts:
-        return f"std::array<uint64_t, {words(type)}>"
+        found, count = places(type, "")
+        last = (place for place in found if place.word + (bits_of(place.type) > 64) == count - 1)
+        narrow = all(place.bit + bits_of(place.type) < 64 for place in last)
+        return f"NarrowKey<{count}>" if narrow else f"std::array<uint64_t, {count}>"
     listed = (f"KeyPart{{{p.source}, {p.word}, {p.bit}, {p.bits}{f', {p.zero}' if p.zero else ''}}}" for p in parts)
     return f"CompactKey<{words(type)}, {', '.join(listed)}>"
 
