@@ -356,8 +356,7 @@ class _Generator:
                 lines += [
                     f"/// {self.program.place(e.span)}: `{name}` of the parser{' in a class' if suffix else ''}.",
                     "template <class F>",
-                    f"[[gnu::always_inline]] {self.shared.cpp(e.type)} "
-                    f"value_{plain}([[maybe_unused]] const F& f{more}) const {{",
+                    f"{self.shared.cpp(e.type)} value_{plain}([[maybe_unused]] const F& f{more}) const {{",
                     f"    return {code};",
                     "}",
                     "",
