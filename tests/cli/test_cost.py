@@ -88,8 +88,8 @@ def test_figures_compare_as_the_work_does(nat: dict[str, Any], forwarder: dict[s
 def test_lines_are_at_the_lines_of_the_spec_that_touch_them(nat: dict[str, Any], forwarder: dict[str, Any]) -> None:
     hit = path(nat, "out found (85)", "send outside (92)")
     insert = path(nat, "out absent (85)", "insert out", "send outside (92)")
-    bucket = next(p for p in hit["lines"]["places"] if p["part"] == "flow_map/table")
-    assert (bucket["line"], bucket["lines"], bucket["ahead"]) == (85, 1, 1), "found by its hash, fetched ahead"
+    entry = next(p for p in hit["lines"]["places"] if p["part"] == "flow_map/key")
+    assert (entry["line"], entry["lines"], entry["ahead"]) == (85, 1, 1), "found where it was expected, fetched ahead"
     assert {85, 86, 87} <= {p["line"] for p in insert["lines"]["places"]}
     assert all(p["lines"]["state"] == 0 for p in forwarder["paths"]), "it has no state"
 

@@ -82,7 +82,7 @@ def test_what_is_written_is_as_the_interpreter_writes_it(
     spec = written(tmp_path, writing_spec(declarations, plain.program, wanted, rng.getrandbits(32)))
     program, found = spec.program, shapes(spec.program)
     text = "".join(generate(program).split())  # wherever its lines are broken
-    assert found and all(f"struct{s.name}{{" in text and f"edit_{s.name}(e,p" in text for s in found)
+    assert found and all(f"struct{s.name}{{" in text and f"edit([[maybe_unused]]const{s.name}&f" in text for s in found)
 
     parse = partial(machine(spec, {}).parse, 0)
     paths = [(*s.path, i) for s in found for i in s.last]

@@ -385,8 +385,8 @@ class _Generator:
             "    return applied(e, p, frame, scratch);",
             "}",
             "/// The same for packets of any shape.",
-            "std::span<const uint8_t> applied([[maybe_unused]] const Edits& e, const Packet& p, uint8_t* frame,",
-            "        [[maybe_unused]] std::vector<uint8_t>& scratch) const {",
+            "[[gnu::noinline]] std::span<const uint8_t> applied([[maybe_unused]] const Edits& e, const Packet& p,",
+            "        uint8_t* frame, [[maybe_unused]] std::vector<uint8_t>& scratch) const {",
         ]
         edits = "std::span<const FieldEdit>{}"
         if written:
