@@ -108,6 +108,40 @@ TEST(CompactKey, nothing_is_found_where_an_entry_was_expected_that_has_ended_or_
     }
 }
 
+/// A map by a number of less than 64 bits.
+struct ByNumber {
+    using Words = NarrowKey<1>;
+    using Value = uint64_t;
+    using Indexes = std::tuple<>;
+    static constexpr bool has_idle = false, has_age = false, idle_varies = false, age_varies = false, steady = true;
+    static constexpr bool has_alive = false, has_owned = false, has_on_end = false;
+    static constexpr WhenFull when_full = WhenFull::drop;
+    static constexpr uint64_t idle_max = 0, age_max = 0;
+};
+
+TEST(NarrowKey, comes_back_as_it_was_and_is_gone_when_its_entry_is) {
+    Clock clock{100};
+    FlowMap<ByNumber> map(ByNumber{}, clock, 2000, 7, false);
+    const auto number = [](uint64_t i) { return NarrowKey<1>(std::array{i % 2 == 0 ? i : (uint64_t{1} << 63) - i}); };
+    for (uint64_t round = 0; round < 20; ++round) {
+        for (uint64_t i = 0; i < 2000; ++i) {
+            auto key = map.sought(number(i));
+            for (const uint32_t at : {0u, 1u}) {
+                key.at = at;
+                ASSERT_EQ(map.find(key), map.absent);
+            }
+            ASSERT_EQ(map.put(key, i + round).what, Put::stored);
+            ASSERT_EQ(map.key(map.find(key)), number(i));
+        }
+        ASSERT_EQ(map.put(map.sought(number(2000)), 1).what, Put::full);
+        for (uint64_t i = 0; i < 2000; ++i) {
+            ASSERT_EQ(map.value(map.find(map.sought(number(i)))), i + round);
+            map.remove(map.sought(number(i)));
+        }
+        ASSERT_EQ(map.size(), 0u);
+    }
+}
+
 /// Whether all hashes are one: then keys alone tell entries apart.
 class CompactKeys : public testing::TestWithParam<bool> {};
 
