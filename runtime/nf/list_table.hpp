@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nf/archive.hpp"
-#include "nf/key_index.hpp"
+#include "nf/set_table.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -54,8 +54,8 @@ class Rows {
     std::vector<Entry> rows_;
 };
 
-/// A list. T needs `<`. Equal values are one row, which stands at several places. `at`, `value`, `live` are O(1),
-/// `contains` is O(1) if the values are numbers, else O(log n); `replace` is O(n log n).
+/// A list. T needs `<` and `==`. Equal values are one row, which stands at several places. `at`, `value`, `live` are
+/// O(1), `contains` is O(1) if the values are numbers, else O(log n); `replace` is O(n log n).
 template <class T>
 class ListTable {
   public:
@@ -84,13 +84,7 @@ class ListTable {
     Row at(size_t i) const { return order_[i]; }
     const T& value(Row row) const { return rows_.value(row); }
     bool live(Row row) const { return rows_.live(row); }
-    bool contains(const T& value) const {
-        if constexpr (indexable<T>) {
-            return lookup_.find(value) != KeyIndex<T>::absent;
-        } else {
-            return present_.contains(value);
-        }
-    }
+    bool contains(const T& value) const { return values_.contains(value); }
 
     /// Rows in file order.
     auto begin() const { return order_.begin(); }
@@ -107,28 +101,16 @@ class ListTable {
     }
 
   private:
-    template <class Key>
-    struct Lookup {
-        using Type = None;
-    };
-    template <class Key>
-        requires indexable<Key>
-    struct Lookup<Key> {
-        using Type = KeyIndex<Key>;
-    };
-
     void build() {
-        if constexpr (indexable<T>) {
-            std::vector<T> values;
-            for (const auto& [value, row] : present_) values.push_back(value);
-            lookup_.build(static_cast<uint32_t>(values.size()), [&](uint32_t i) { return values[i]; });
-        }
+        std::vector<T> values;
+        for (const auto& [value, row] : present_) values.push_back(value);
+        values_.replace(std::move(values));
     }
 
     Rows<T> rows_;
     std::vector<Row> order_;
     std::map<T, Row> present_;
-    typename Lookup<T>::Type lookup_;
+    SetTable<T> values_;  ///< of `present_`
 };
 
 }  // namespace polysome

@@ -25,21 +25,6 @@ TEST(FlowMap, S1_1_a_use_refreshes_and_a_look_does_not) {
     EXPECT_TRUE(b.get(1) == -1 && b.get_index(10) == -1);
 }
 
-TEST(FlowMap, S1_1_what_is_revised_in_place_is_used) {
-    Bench<Spec<HasIdle, drop_>> b(10);
-    static_assert(FlowMap<Spec<HasIdle, drop_>>::plain && !FlowMap<Spec<HasIdle | IdleVaries, drop_>>::plain);
-    b.world.idle = [](uint64_t, Val) { return 100; };
-    b.put(1, 10);
-    b.put(2, 20);
-    b.at(60);
-    b.map.revised(b.map.find(b.map.sought({1}))) = {11, 0};
-    EXPECT_EQ(b.map.next_due(NEVER - 1), 100u);
-    b.at(100);
-    EXPECT_FALSE(b.contains(2));
-    EXPECT_EQ(b.map.next_due(NEVER - 1), 160u);
-    EXPECT_EQ(b.get(1), 11);
-}
-
 TEST(FlowMap, S1_2_an_entry_ends_at_the_nanosecond_it_is_due) {
     Bench<Spec<HasIdle | HasAge, drop_>> b;
     b.world.age = [](uint64_t, Val) { return 25; };

@@ -131,6 +131,21 @@ TEST(FlowMapMemory, memory_is_what_is_said_for_each_entry) {
     EXPECT_NEAR(per_entry(rich), static_cast<double>(rich.map.bytes_per_entry()), 3);
 }
 
+TEST(FlowMapMemory, S1_1_what_is_revised_in_place_is_used) {
+    Bench<Spec<HasIdle, drop_>> b(10);
+    static_assert(FlowMap<Spec<HasIdle, drop_>>::plain && !FlowMap<Spec<HasIdle | IdleVaries, drop_>>::plain);
+    b.world.idle = [](uint64_t, Val) { return 100; };
+    b.put(1, 10);
+    b.put(2, 20);
+    b.at(60);
+    b.map.revised(b.map.find(b.map.sought({1}))) = {11, 0};
+    EXPECT_EQ(b.map.next_due(NEVER - 1), 100u);
+    b.at(100);
+    EXPECT_FALSE(b.contains(2));
+    EXPECT_EQ(b.map.next_due(NEVER - 1), 160u);
+    EXPECT_EQ(b.get(1), 11);
+}
+
 TEST(FlowMapMemory, tags_match_alike_with_and_without_vectors) {
     std::mt19937 random(1);
     for (unsigned i = 0; i < 2000; ++i) {
