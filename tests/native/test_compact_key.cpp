@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <tuple>
@@ -140,6 +142,28 @@ TEST(NarrowKey, comes_back_as_it_was_and_is_gone_when_its_entry_is) {
         }
         ASSERT_EQ(map.size(), 0u);
     }
+}
+
+/// A flow must not wait until the pages of long keys are zeroed, and they must not be taken before there is one.
+TEST(CompactKey, far_words_take_small_pages_when_they_are_written) {
+    struct Open : FlowEntries<ByFlow> {
+        Open() : FlowEntries(uint64_t{1} << 20) {}
+        size_t given() {
+            std::vector<unsigned char> there(far_.bytes() / 4096);
+            EXPECT_EQ(mincore(far_.data(), there.size() * 4096, there.data()), 0);
+            return static_cast<size_t>(std::count_if(there.begin(), there.end(), [](auto c) { return (c & 1) != 0; }));
+        }
+        using FlowEntries::set_key;
+    };
+    Pages::at_once = true;
+    Open entries;
+    Pages::at_once = false;
+    EXPECT_EQ(entries.given(), 0u);
+    entries.set_key(1000, Words{0, mapped, 0, mapped, 1});
+    EXPECT_EQ(entries.given(), 0u);
+    entries.set_key(1000, Words{1, 2, 3, 4, 5});
+    EXPECT_EQ(entries.given(), 1u);
+    EXPECT_EQ(entries.key(1000).words(), (Words{1, 2, 3, 4, 5}));
 }
 
 /// Whether all hashes are one: then keys alone tell entries apart.

@@ -55,6 +55,7 @@ class CompactKey {
   public:
     using Words = std::array<uint64_t, W>;
     using Near = std::array<uint64_t, 2>;
+
     CompactKey() = default;
     CompactKey(const CompactKey& other) { *this = other; }
     CompactKey& operator=(const CompactKey& other) {
@@ -175,10 +176,6 @@ struct FarWords<CompactKey<W, parts...>> {
     using Type = std::array<uint64_t, W>;
 };
 
-template <size_t W>
-uint64_t hash_key(const NarrowKey<W>& key, uint64_t seed) {
-    return hash_words(static_cast<const std::array<uint64_t, W>&>(key), seed);
-}
 /// A seeded hash of a key: see hash_words.
 template <size_t W>
 uint64_t hash_key(const std::array<uint64_t, W>& key, uint64_t seed) {

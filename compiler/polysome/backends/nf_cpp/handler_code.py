@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from polysome.backends.nf_cpp.ahead import AheadKey, MainLine, keys
 from polysome.backends.nf_cpp.constants_code import port_names
 from polysome.backends.nf_cpp.expression_code import Shared
@@ -222,13 +224,10 @@ def handler_name(program: ir.Program, handler: ir.PacketHandler) -> str:
 
 def _pure_locals(program: ir.Program, handler: ir.PacketHandler, written: set[tuple[int, int]]) -> dict[int, str]:
     """Locals of a handler that are set once, to what is known ahead, by the text of that."""
-    sets: dict[int, int] = {}
-    for node in walk(handler.body):
-        if isinstance(node, ir.SetLocal):
-            sets[node.slot] = sets.get(node.slot, 0) + 1
+    sets = Counter(node.slot for node in walk(handler.body) if isinstance(node, ir.SetLocal | ir.Lookup))
     follower = MainLine(program, written)
     list(follower.body(handler.body, ()))
-    return {slot: canonical_text(e, {}) for slot, e in follower.ever.items() if sets.get(slot) == 1}
+    return {slot: canonical_text(e, {}) for slot, e in follower.ever.items() if sets[slot] == 1}
 
 
 def in_function(reason: str) -> str:
