@@ -166,8 +166,8 @@ class Expressions(PlainExpressions):
                 taken, state = self.temp("taken"), self.state(place.state)
                 there = self.path(kind, place.path, f"{state}.revised({at})")
                 lines += [
-                    f"bool {taken}; if ({state}.plain && {at} != absent) [[likely]] {{",
-                    f"{taken} = {call}({there}, {args}); }}",
+                    f"bool {taken};",
+                    f"if ({state}.plain && {at} != absent) [[likely]] {taken} = {call}({there}, {args});",
                     f"else {{ {taken} = {call}({held}, {args}); {self.store(place.state, whole, e, at)} }} {taken};",
                 ]
                 return f"({{ {' '.join(lines)} }})"
