@@ -99,7 +99,7 @@ class FakeNf(FakePart):
         self.refuses = b"bad"
         self.fails_commit = False
         self.held = 0
-        self.leaving = self.took_over = False
+        self.took_over = False
         self.hands_over: Callable[[], Awaitable[object]] = self.ends
         self.first = config
         self.restart()
@@ -107,6 +107,7 @@ class FakeNf(FakePart):
     def restart(self, config: bytes | None = None) -> None:
         self.boot = random.getrandbits(63) | 1
         self.newest = (0, 0)
+        self.leaving = False  # another process, whatever the last one was told of
         self.config = self.first if config is None else config
         self.prepared: bytes | None = None
 
