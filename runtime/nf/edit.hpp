@@ -40,6 +40,8 @@ void store_bytes(uint8_t* p, T value) {
             std::conditional_t<sizeof(T) == 8, uint32_t, std::conditional_t<sizeof(T) == 4, uint16_t, uint8_t>>>;
         store<Half>(p, static_cast<Half>(value >> (8 * rest)));
         store_bytes<T, rest>(p + sizeof(T) / 2, value);
+    } else if constexpr (N == 2) {
+        store<uint16_t>(p, static_cast<uint16_t>(value));
     } else {
         for (size_t i = 0; i < N; ++i) p[i] = static_cast<uint8_t>(value >> (8 * (N - 1 - i)));
     }
@@ -110,11 +112,12 @@ inline SumChange either(bool first, SumChange a, SumChange b) {
 
 /// As update_checksum, without a branch: bytes that stay are written too.
 inline void update_either(uint8_t* at, SumChange change, bool zero_is_none, bool never_zero) {
+    const uint16_t zero = never_zero ? 0xffff : 0, none = zero_is_none ? 0 : 0xffff;
     const auto old = load<uint16_t>(at);
     uint16_t value = updated(old, change.difference);
-    if (never_zero & (value == 0)) value = 0xffff;
-    const bool changes = change.any & !(zero_is_none & (old == 0));
-    store(at, changes ? value : old);
+    value = value == 0 ? zero : value;
+    value = (old | none) == 0 ? old : value;
+    store(at, change.any ? value : old);
 }
 
 }  // namespace polysome

@@ -123,27 +123,27 @@ class FieldsNf : public Nf {
 
     using Nf::Nf;
 
-    void parse(const uint8_t* frame, uint32_t size, uint16_t port, Packet& p) const {
+    [[gnu::always_inline]] void parse(const uint8_t* frame, uint32_t size, uint16_t port, Packet& p) const {
         p.frame_size = size;
-        p.whole = Tag::is_whole(frame);
         const std::span rest(frame + Tag::head, size - Tag::head);
         p.known = true;
-        if (p.whole) [[unlikely]] {
-            parse_whole(rest, port, p);
-        } else {
-            p.known = Nf::parse_fields(Tag::number(frame), rest, Tag::length(frame), port, p);
-        }
+        p.whole = Tag::is_whole(frame);
+        if (p.whole) [[unlikely]]
+            return parse_whole(rest, port, p);
+        if (!Nf::parse_fields(Tag::number(frame), rest, Tag::length(frame), port, p)) [[unlikely]]
+            return skip(p);
+    }
+    /// A packet of a port without handler, or of no class: nothing is known of it.
+    void skip(Packet& p) const {
+        Nf::skip(p);
+        p.known = p.whole = false;
     }
     [[gnu::always_inline]] void prepare(Packet& p) const {
-        if (!p.known) return;
-        if (p.whole) [[unlikely]] {
+        if (p.whole | !p.known) [[unlikely]] {
             prepare_whole(p);
         } else {
             Nf::prepare_frame(p);
         }
-    }
-    void prefetch_entries(Packet& p) const {
-        if (p.known) Nf::prefetch_entries(p);
     }
     uint32_t core(const Packet& p, uint32_t cores) const
         requires spreads
@@ -151,24 +151,23 @@ class FieldsNf : public Nf {
         if (!p.known) return 0;
         return p.whole ? Nf::core(p, cores) : Nf::core_frame(p, cores);
     }
-    /// Of a packet that is known; whole frames are the rare ones.
+    /// Whole frames are rare ones.
     template <class Use, class Rare>
     [[gnu::always_inline]] static auto with_fields(const Packet& p, Use use, Rare rare) {
-        if (p.whole) [[unlikely]]
+        if (p.whole | !p.known) [[unlikely]]
             return rare();
-        return Nf::with_frame_fields(p, use);
+        return Nf::with_common_frame_fields(p, use, rare);
     }
     template <class Use>
     static auto with_rare_fields(const Packet& p, Use use) {
-        return Nf::with_fields(p, use);
+        if (p.whole) return Nf::with_fields(p, use);
+        return use(p.fields);
     }
     template <class Fields>
-    [[gnu::always_inline]] Verdict decide(const Fields& fields, Packet& p, typename Nf::Edits& edits) {
+    [[gnu::always_inline]] typename Nf::Verdict decide(const Fields& fields, Packet& p, typename Nf::Edits& edits) {
         if constexpr (Nf::emits) std::memcpy(addresses_.data(), p.frame(), addresses_.size());
-        const Verdict verdict = Nf::decide(fields, p, edits);
-        if (verdict.reason != 0 || verdict.ports == 0) return verdict;
-        p.answer = static_cast<uint16_t>(std::has_single_bit(verdict.ports) ? std::countr_zero(verdict.ports)
-                                                                            : Tag::port_set | verdict.ports);
+        const typename Nf::Verdict verdict = Nf::decide(fields, p, edits);
+        if (verdict.reason == 0) p.answer = answered(verdict);
         return verdict;
     }
     /// The answer, in place if there is room.
@@ -176,9 +175,9 @@ class FieldsNf : public Nf {
     [[gnu::always_inline]] std::span<const uint8_t> apply(const Fields& fields, const typename Nf::Edits& edits,
                                                           Packet& p, uint8_t* frame, std::vector<uint8_t>& scratch) {
         if constexpr (of_frames<Fields>) {
-            if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
             return edited(fields, edits, p, frame);
         } else {
+            if (!p.whole) return edited_rare(edits, p, frame);
             const std::span<const uint8_t> rest = Nf::apply(fields, edits, p, frame + Tag::head, scratch);
             return wrapped(rest, p, frame);
         }
@@ -192,12 +191,9 @@ class FieldsNf : public Nf {
         parse(frame, size, Tag::controller, p);
         if (!p.known) return {};
         p.answer = Tag::controller;
-        return Nf::with_frame_fields(p, [&](const auto& fields) -> std::span<const uint8_t> {
-            typename Nf::Edits none;
-            none.clear();
-            if constexpr (of_frames<std::remove_cvref_t<decltype(fields)>>) return edited(fields, none, p, frame);
-            return {};
-        });
+        typename Nf::Edits none;
+        none.clear();
+        return edited_rare(none, p, frame);
     }
     template <class Archive>
     void carry(Archive& archive) {
@@ -223,7 +219,14 @@ class FieldsNf : public Nf {
     [[gnu::noinline]] void parse_whole(std::span<const uint8_t> bytes, uint16_t port, Packet& p) const {
         Nf::parse(bytes.data(), static_cast<uint32_t>(bytes.size()), port, p);
     }
-    [[gnu::noinline]] void prepare_whole(Packet& p) const { Nf::prepare(p); }
+    [[gnu::noinline]] void prepare_whole(Packet& p) const {
+        if (p.known) Nf::prepare(p);
+    }
+    static uint16_t answered(PortVerdict verdict) { return static_cast<uint16_t>(verdict.port); }
+    static uint16_t answered(PortsVerdict verdict) {
+        return static_cast<uint16_t>(std::has_single_bit(verdict.ports) ? std::countr_zero(verdict.ports)
+                                                                        : Tag::port_set | verdict.ports);
+    }
 
     /// Are these the fields of a frame, and not of a whole packet?
     template <class Fields>
@@ -244,13 +247,21 @@ class FieldsNf : public Nf {
     /// Edits and zeros, of one size for all classes: these are a few stores, and a switch knows where they end.
     template <class Fields>
     [[gnu::always_inline]] std::span<const uint8_t> edited(const Fields& fields, const typename Nf::Edits& edits,
-                                                           const Packet& p, uint8_t* frame) {
+                                                           Packet& p, uint8_t* frame) {
+        if constexpr (!Nf::Policy::immediate) p.leaving = p.headers.length();
         constexpr size_t size = Nf::edits_frame;
         uint8_t* const out = room(frame, p.frame_size, size);
         // In place: what is written is of the fields as they were read when the packet was decided.
         std::memset(out + Tag::head, 0, size - Tag::head);
         Nf::write_edits(fields, edits, out + Tag::head);
         return sealed(out, size, p.answer);
+    }
+    /// The same of a frame whose fields were copied to others before it was decided.
+    [[gnu::noinline]] std::span<const uint8_t> edited_rare(const typename Nf::Edits& edits, Packet& p, uint8_t* frame) {
+        return Nf::with_frame_fields(p, [&](const auto& fields) -> std::span<const uint8_t> {
+            if constexpr (of_frames<std::remove_cvref_t<decltype(fields)>>) return edited(fields, edits, p, frame);
+            return {};
+        });
     }
     /// Where a frame of `size` bytes fits: `frame`, or elsewhere with its head.
     uint8_t* room(uint8_t* frame, uint32_t frame_size, size_t size) {

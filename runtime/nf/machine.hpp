@@ -23,6 +23,7 @@
 
 #include "nf/archive.hpp"
 #include "nf/buffer_pool.hpp"
+#include "nf/counters.hpp"
 #include "nf/policy/base.hpp"
 #include "nf/types.hpp"
 
@@ -42,27 +43,6 @@ inline constexpr bool framed = requires { requires Nf::framed; };
 
 inline constexpr uint64_t no_packet = ~uint64_t{0};
 inline constexpr size_t largest_batch = 32;
-
-/// The reasons every NF has, by their places in Nf::reasons; those of schedules are in policy/base.hpp.
-enum Reason : uint16_t { reason_no_handler = 1, reason_short_frame = 2, reason_empty_set = 3 };
-
-/// What happened (L13.1): packets_in = sent (at least one copy) + dropped + held; copies and emitted packets apart.
-template <size_t R>
-struct Counters {
-    uint64_t packets_in = 0;
-    uint64_t sent = 0;
-    uint64_t copies = 0;
-    uint64_t emitted = 0;
-    std::array<uint64_t, R> dropped{};  ///< by reason
-
-    void add(const Counters& other) {
-        packets_in += other.packets_in;
-        sent += other.sent;
-        copies += other.copies;
-        emitted += other.emitted;
-        for (size_t i = 0; i < R; ++i) dropped[i] += other.dropped[i];
-    }
-};
 
 template <class Nf, class Sink>
 class Machine final : Emitter {
@@ -182,28 +162,19 @@ class Machine final : Emitter {
     }
     [[gnu::always_inline]] void parse(const Arrival& arrival, Place& place) const {
         place.handled = nf_.handles(arrival.port);
-        if (place.handled) nf_.parse(arrival.data, arrival.size, arrival.port, place.packet);
+        if (!place.handled) [[unlikely]]
+            return nf_.skip(place.packet);
+        nf_.parse(arrival.data, arrival.size, arrival.port, place.packet);
     }
     [[gnu::always_inline]] void prepare(Place& place) const {
-        if (place.handled) nf_.prepare(place.packet);
+        if (place.handled) [[likely]]
+            nf_.prepare(place.packet);
     }
-    [[gnu::always_inline]] void prefetch(Place& place) const {
-        if (place.handled) nf_.prefetch_entries(place.packet);
-    }
+    [[gnu::always_inline]] void prefetch(Place& place) const { nf_.prefetch_entries(place.packet); }
     /// The handler, at the present time, and what becomes of the packet.
-    [[gnu::always_inline]] void handle(const Arrival& arrival, Place& place, uint64_t order) {
+    void handle(const Arrival& arrival, Place& place, uint64_t order) {
         ++counters_.packets_in;
-        if (!place.handled) return drop(order, reason_no_handler);
-        Packet& packet = place.packet;
-        sink_.decided(order, nf_.clock.now, static_cast<const Packet&>(packet));
-        if constexpr (framed<Nf>) {
-            if (!packet.known) [[unlikely]]
-                return drop(order, Nf::malformed);
-        }
-        nf_.with_fields(
-            packet,
-            [&](const auto& fields) __attribute__((always_inline)) { decide(fields, packet, arrival.data, order); },
-            [&] { decide_rare(packet, arrival.data, order); });
+        answer(arrival, place, order);
     }
 
     // ---- for the policy (policy/base.hpp)
@@ -331,22 +302,47 @@ class Machine final : Emitter {
     void together(std::span<const Arrival> batch) {
         const size_t n = batch.size();
         Place* const places = places_.data();  // which no write to a place changes, but the compiler cannot know
+        const uint64_t first = next_order();
+        counters_.packets_in += n;
         for (size_t i = 0; i < n; ++i) {
             parse(batch[i], places[i]);
             prepare(places[i]);
         }
         for (size_t i = 0; i < n; ++i) prefetch(places[i]);
+        bool settled = false;
         for (size_t i = 0; i < n; ++i) {
-            until_arrival(batch[i].time);
-            handle(batch[i], places[i], next_order());
+            if (!settled) {
+                until_arrival(batch[i].time);
+                settled = stays_settled(batch.back().time);
+            }
+            answer(batch[i], places[i], first + i);
         }
     }
 
-    void until_arrival(uint64_t time) {
-        // Entries that packets of this very instant made are due later, and nothing else can have become due.
-        if constexpr (Policy::immediate) {
-            if (time <= nf_.clock.now && settled_) return;
+    [[gnu::always_inline]] void answer(const Arrival& arrival, Place& place, uint64_t order) {
+        nf_.with_fields(
+            place.packet,
+            [&](const auto& fields) __attribute__((always_inline)) {
+                sink_.decided(order, nf_.clock.now, static_cast<const Packet&>(place.packet));
+                decide(fields, place.packet, arrival.data, order);
+            },
+            [&] { answer_rare(place, arrival.data, order); });
+    }
+    /// Of a packet that is none of those that most are: nobody handles it, nobody knows it, it has no common shape.
+    [[gnu::noinline]] void answer_rare(Place& place, uint8_t* frame, uint64_t order) {
+        if (!place.handled) return drop(order, reason_no_handler);
+        sink_.decided(order, nf_.clock.now, static_cast<const Packet&>(place.packet));
+        if constexpr (framed<Nf>) {
+            if (!place.packet.known) return drop(order, Nf::malformed);
         }
+        nf_.with_rare_fields(place.packet, [&](const auto& fields) { decide(fields, place.packet, frame, order); });
+    }
+
+    /// Is nothing due until `time` but what has happened? Entries that packets of this very instant make are due later,
+    /// and nothing else can become due.
+    bool stays_settled(uint64_t time) const { return Policy::immediate && time <= nf_.clock.now && settled_; }
+    void until_arrival(uint64_t time) {
+        if (stays_settled(time)) return;
         const uint64_t now = std::max(nf_.clock.now, time);
         if (!started_) start(now);
         until(now);
@@ -361,20 +357,19 @@ class Machine final : Emitter {
         typename Nf::Edits edits;
         edits.clear();
         if constexpr (Nf::emits) cause_ = order;
-        const Verdict verdict = nf_.decide(fields, packet, edits);
+        const typename Nf::Verdict verdict = nf_.decide(fields, packet, edits);
         if constexpr (Nf::emits) cause_ = no_packet;
-        if (verdict.reason != 0) return drop(order, verdict.reason);
-        if (packet.headers.is_short()) return drop(order, reason_short_frame);
-        if (verdict.ports == 0) return drop(order, reason_empty_set);
+        if (verdict.reason != 0) [[unlikely]]
+            return drop(order, verdict.reason);
+        if (packet.headers.is_short()) [[unlikely]]
+            return drop(order, reason_short_frame);
+        if (verdict.count() == 0) [[unlikely]]
+            return drop(order, reason_empty_set);
         if constexpr (Policy::immediate) {
-            send(fields, edits, packet, frame, verdict.ports, order);
+            send(fields, edits, packet, frame, verdict, order);
         } else {
-            schedule(fields, edits, packet, frame, verdict.ports, order);
+            schedule(fields, edits, packet, frame, verdict, order);
         }
-    }
-
-    [[gnu::noinline]] void decide_rare(Packet& packet, uint8_t* frame, uint64_t order) {
-        nf_.with_rare_fields(packet, [&](const auto& fields) { decide(fields, packet, frame, order); });
     }
 
     void drop(uint64_t order, uint16_t reason) {
@@ -385,34 +380,32 @@ class Machine final : Emitter {
     /// Past a schedule that never holds anything: no class, no record.
     template <class Fields>
     [[gnu::always_inline]] void send(const Fields& fields, const typename Nf::Edits& edits, Packet& packet,
-                                     uint8_t* frame, uint64_t ports, uint64_t order) {
+                                     uint8_t* frame, const typename Nf::Verdict& verdict, uint64_t order) {
         const std::span<const uint8_t> bytes = nf_.apply(fields, edits, packet, frame, scratch_);
         ++counters_.sent;
-        counters_.copies += static_cast<uint64_t>(std::popcount(ports));
+        counters_.copies += verdict.count();
         if constexpr (framed<Nf>) return sink_.left(packet.answer, nf_.clock.now, bytes, order);
-        for (; ports != 0; ports &= ports - 1) {
-            sink_.left(static_cast<uint16_t>(std::countr_zero(ports)), nf_.clock.now, bytes, order);
-        }
+        verdict.each([&](uint16_t port) { sink_.left(port, nf_.clock.now, bytes, order); });
     }
 
     /// Hands the packet, once for each port in their order, to the schedule.
     template <class Fields>
-    void schedule(const Fields& fields, const typename Nf::Edits& edits, Packet& packet, uint8_t* frame, uint64_t ports,
-                  uint64_t order) {
+    void schedule(const Fields& fields, const typename Nf::Edits& edits, Packet& packet, uint8_t* frame,
+                  const typename Nf::Verdict& verdict, uint64_t order) {
         Item<typename Nf::ClassKey> item;
         // Before apply, which may change the frame that fields are read from.
         if (const uint16_t reason = nf_.args_of(fields, edits, item.args); reason != 0) return drop(order, reason);
         item.cls = nf_.class_of(fields);
         const std::span<const uint8_t> bytes = nf_.apply(fields, edits, packet, frame, scratch_);
-        item.packet = enter(bytes, static_cast<uint32_t>(std::popcount(ports)), order);
+        item.packet = enter(bytes, verdict.count(), order);
         item.size = static_cast<uint32_t>(bytes.size());
         if constexpr (framed<Nf>) item.size = packet.leaving;
         item.size = std::max<uint32_t>(item.size, 14);
         item.order = order;
-        for (; ports != 0; ports &= ports - 1) {
-            item.port = static_cast<uint16_t>(std::countr_zero(ports));
+        verdict.each([&](uint16_t port) {
+            item.port = port;
             policy_.offer(item, nf_.clock.now, *this);
-        }
+        });
         keep(item.packet);
     }
 

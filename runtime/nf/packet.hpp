@@ -73,11 +73,30 @@ struct Bounds {
         valid = 0;
     }
 
+    /// Becomes `front`, but for where parsing is, which nobody asks when the whole packet was found.
+    void found(const Bounds& front) {
+        data = front.data;
+        size = front.size;
+        end = front.end;
+        claimed = front.claimed;
+        payload = front.payload;
+        in_port = front.in_port;
+        valid = front.valid;
+    }
+    /// A packet of `bytes` bytes of which only the fields at `fields` are here: nobody asks where they were.
+    void of_fields(const uint8_t* fields, uint32_t bytes, uint16_t port, Mask headers) {
+        data = fields;
+        size = bytes;
+        claimed = unclaimed;
+        in_port = port;
+        valid = headers;
+    }
+
     bool has(size_t instance) const { return valid >> instance & 1; }
     /// `len` (L5.1).
     uint32_t length() const { return claimed == unclaimed ? size : claimed; }
     /// Is the frame shorter than its network header claims (L4.4)?
-    bool is_short() const { return claimed != unclaimed && claimed > size; }
+    bool is_short() const { return claimed + 1 > size + 1; }  // unclaimed + 1 is 0; no frame has 2^32 - 1 bytes
 
     /// A header says that its packet ends at `where`: the first one ends the packet, later ones what may be parsed.
     void narrow(uint32_t where) {

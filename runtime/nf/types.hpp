@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -70,15 +71,37 @@ enum class End : uint8_t { idle, age, evicted, removed };
 /// What a write of a new key does to a full map.
 enum class WhenFull : uint8_t { drop, evict, pass };
 
-/// What becomes of a packet: `ports` is the set it is sent to (bit i: port i) if `reason` is 0, else it is dropped.
-struct Verdict {
-    uint64_t ports = 0;
+/// What becomes of a packet: it is sent to one port if `reason` is 0, else it is dropped.
+struct PortVerdict {
+    uint64_t port = 0;  // a register of its own, so that the compiler sees that the reason is known
     uint16_t reason = 0;
+
+    static constexpr uint32_t count() { return 1; }
+    template <class Use>
+    void each(Use use) const {
+        use(static_cast<uint16_t>(port));
+    }
 };
 
-inline Verdict send(uint16_t port) { return {.ports = uint64_t{1} << port}; }
-inline Verdict send_to(uint64_t ports) { return {.ports = ports}; }
-inline Verdict drop(uint16_t reason) { return {.reason = reason}; }
+/// The same with a set of ports, `ports` (bit i: port i), which may be empty.
+struct PortsVerdict {
+    uint64_t ports = 0;
+    uint16_t reason = 0;
+
+    PortsVerdict() = default;
+    PortsVerdict(uint64_t set) : ports(set) {}
+    PortsVerdict(PortVerdict one) : ports(uint64_t{1} << one.port), reason(one.reason) {}
+    uint32_t count() const { return static_cast<uint32_t>(std::popcount(ports)); }
+    /// In the order of their numbers.
+    template <class Use>
+    void each(Use use) const {
+        for (uint64_t left = ports; left != 0; left &= left - 1) use(static_cast<uint16_t>(std::countr_zero(left)));
+    }
+};
+
+inline PortVerdict send(uint16_t port) { return {.port = port}; }
+inline PortsVerdict send_to(uint64_t ports) { return ports; }
+inline PortVerdict drop(uint16_t reason) { return {.reason = reason}; }
 
 /// Folds a 64 x 64 bit product: the mixing step of all table hashes here. Not a hash by itself.
 inline uint64_t fold(uint64_t a, uint64_t b) {

@@ -76,7 +76,7 @@ def test_drops_and_ports_have_names(name: str) -> None:
     (reasons,) = re.findall(r"reasons = \{\n(.*?)\n    \};", text, re.DOTALL)
     assert len(set(names)) == len(names) == len(reasons.split("\n"))
     used = set(re.findall(r"\bDrop::(\w+)", text))
-    assert used <= set(names) and "no_handler" in used
+    assert used and used <= set(names)
     assert not re.search(r"\b(drop|send)\((uint16_t\{)?\d|trapped = \d", text)
 
 

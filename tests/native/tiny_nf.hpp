@@ -50,7 +50,9 @@ struct Nf {
     struct Packet {
         Parsed<1> headers;
         Fields fields;
+        bool skipped;
     };
+    using Verdict = PortsVerdict;
     struct Edits {
         void clear() {}
     };
@@ -68,13 +70,16 @@ struct Nf {
     void parse(const uint8_t* data, uint32_t size, uint16_t port, Packet& packet) const {
         packet.headers.begin(data, size, port);
         packet.fields = {data, size};
+        packet.skipped = false;
         if (size > 0 && data[0] == 'z') packet.headers.narrow(size + 1);
     }
+    void skip(Packet& packet) const { packet.skipped = true; }
     void prepare(Packet&) const {}
     void prefetch_entries(Packet&) const {}
     static constexpr bool emits = true;
     template <class Use, class Rare>
-    static void with_fields(const Packet& packet, Use use, Rare) {
+    static void with_fields(const Packet& packet, Use use, Rare rare) {
+        if (packet.skipped) return rare();
         use(packet.fields);
     }
     template <class Use>

@@ -22,7 +22,7 @@ NAMES = ("bridge", "dns_guard", "forwarder", "load_balancer", "nat", "router6", 
 DST, SRC = "load_bytes<uint32_t, 4>(h.data + 7)", "load_bytes<uint32_t, 4>(h.data + 3)"
 PUT_SRC = "Writer(bytes + 0).put(e.has_ipv4_src ? e.ipv4_src : f.ipv4_src, 4);"
 PUT_DST = "Writer(bytes + 4).put(e.has_ipv4_dst ? e.ipv4_dst : f.ipv4_dst, 4);"
-PUT_PORT = "Writer(bytes + 8).put(e.has_tcp_sport ? e.tcp_sport : f.tcp_sport, 2);"
+USE_PORTS = "case 2: return use(ethernet_ipv4_tcp_or_udp_fields(p.headers));\n            default: return rare();"
 MEMBER = "is not what its frames carry of it"
 WRITTEN = "does not write its edits to where they are taken from"
 # Of the NF `nat`: what stands in the text, what stands there instead, what is wrong then.
@@ -34,8 +34,9 @@ FAULTS = {
     "beyond the frame": (DST, "load_bytes<uint32_t, 4>(h.data + 60)", "more than there are"),
     "a type that is too small": (f"static_cast<uint32_t>({DST})", f"static_cast<uint8_t>({DST})", MEMBER),
     "a member that is not read": (f"ipv4_dst(static_cast<uint32_t>({DST})),", "", MEMBER),
-    "a port of another header": ("tcp_dport(has(11) ?", "tcp_dport(has(12) ?", MEMBER),
-    "headers that are told apart wrongly": ("case 11: return (valid & uint64_t{2048}) != 0;", "", MEMBER),
+    "a member of another header": ("ipv4_dst(has(17) ?", "ipv4_dst(has(19) ?", MEMBER),
+    "headers that are told apart wrongly": ("case 17: return (valid & uint64_t{0x20000}) != 0;", "", MEMBER),
+    "an edit of another header": ("f.has(11) ? (e.has_tcp_sport", "f.has(12) ? (e.has_tcp_sport", WRITTEN),
     "a length of its own": ("len(h.length())", "len(h.in_port)", "`len` is read from"),
     "an edit further on": (PUT_DST, PUT_DST.replace("bytes + 4", "bytes + 5"), WRITTEN),
     "an edit of another size": (PUT_DST, PUT_DST.replace(", 4);", ", 3);"), WRITTEN),
@@ -44,20 +45,19 @@ FAULTS = {
         f"{PUT_SRC.replace('bytes + 0', 'bytes + 4')}\n        {PUT_DST.replace('bytes + 4', 'bytes + 0')}",
         WRITTEN,
     ),
-    "an edit that is forgotten": (PUT_PORT, "", WRITTEN),
+    "an edit that is forgotten": (PUT_DST, "", WRITTEN),
     "an edit that takes another field's value": (PUT_DST, PUT_DST.replace("? e.ipv4_dst", "? e.ipv4_src"), "it has"),
     "an edit that keeps another field's value": (PUT_DST, PUT_DST.replace(": f.ipv4_dst", ": f.ipv4_src"), "it has"),
     "an edit that keeps nothing": (PUT_DST, PUT_DST.replace(": f.ipv4_dst", ": 0"), "not what it had"),
     "fewer bytes of edits": ("return 12;", "return 10;", "writes 10 bytes of edits"),
-    "a class for another": ("p.headers.valid = 0x817u;", "p.headers.valid = 0x8017u;", "for others"),
-    "shorter frames": ("if (bytes.size() < 15) return false;", "if (bytes.size() < 14) return false;", "of 14 bytes"),
-    "the code of another class": ("p.shape = 3;", "p.shape = 4;", ""),
-    "a class that is not taken": (
-        "case 5:  //",
-        "case 77:  //",
-        "not take",
-    ),
-    "anything else": ("p.shape = 2;", "p.shape = 2; p.headers.data += 1;", "not understood"),
+    "a class for another": ("{15, 2, uint64_t{2071}}", "{15, 2, uint64_t{32791}}", "for others"),
+    "shorter frames": ("{15, 2, uint64_t{2071}}", "{14, 2, uint64_t{2071}}", "of 14 bytes"),
+    "the code of another class": ("{14, 3, uint64_t", "{14, 4, uint64_t", ""),
+    "a class that is not taken": ("{19, 4, uint64_t{0x18017}}", "{}", "not take"),
+    "common frames that are read as others": (USE_PORTS, USE_PORTS.replace("_tcp_or_udp", "_icmp"), "in two ways"),
+    "a member that is not copied": ("to.ipv4_dst = f.ipv4_dst;", "", "not all of"),
+    "a member that is copied to another": ("to.ipv4_dst = f.ipv4_dst;", "to.ipv4_src = f.ipv4_dst;", "not understood"),
+    "anything else": ("p.shape = found.shape;", "p.shape = found.shape; p.headers.data += 1;", "not understood"),
 }
 
 

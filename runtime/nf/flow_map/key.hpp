@@ -163,7 +163,7 @@ struct KeyForm<CompactKey<W, parts...>> {
     using Near = typename CompactKey<W, parts...>::Near;
     static constexpr bool has_far = true, tells = true;
     static bool is_key(const Near& near) { return CompactKey<W, parts...>::is_key(near); }
-    static Near near(const CompactKey<W, parts...>& key) { return key.near; }
+    static const Near& near(const CompactKey<W, parts...>& key) { return key.near; }
 };
 
 /// What an entry holds of a key apart from the rest.

@@ -98,7 +98,7 @@ PACKETS = (
         "runtime/nf/packet.hpp",
         ("padding leaves", Kind.rebuilding, "nat", "end = where < size ? where : size;", "end = size;"),
         ("padding is parsed", Kind.parsing, "slim_dpi", "        if (where < room) room = where;\n", ""),
-        ("whole packets are short", Kind.boundary, "policer", "claimed > size; }", "claimed >= size; }"),
+        ("whole packets are short", Kind.boundary, "policer", "claimed + 1 > size + 1; }", "claimed + 1 >= size + 1; }"),
         ("payload beyond its end", Kind.parsing, "slim_dpi", "    for (uint32_t i = start + low; i < start + high; ++i) value = value << 8 | (i < end ? data[i] : 0);", "    for (uint32_t i = start + low; i < start + high; ++i) value = value << 8 | (i <= end ? data[i] : 0);"),
     ),
 )  # fmt: skip
@@ -106,12 +106,13 @@ PACKETS = (
 MACHINE = (
     *of(
         "runtime/nf/machine.hpp",
-        ("short frames leave", Kind.missing_check, "policer", "        if (packet.headers.is_short()) return drop(order, reason_short_frame);\n", ""),
+        ("short frames leave", Kind.missing_check, "policer", "        if (packet.headers.is_short()) [[unlikely]]\n            return drop(order, reason_short_frame);\n", ""),
         ("timers one period late", Kind.time, "telemetry", "static_cast<u128>(fired_[i] + 1)", "static_cast<u128>(fired_[i] + 2)"),
         ("timers before expiry", Kind.order, "telemetry", "if (planned_ < best) {", "if (planned_ <= best) {"),
         ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
         ("emitted by nobody", Kind.accounting, "router6", "bytes, cause_);", "bytes, no_packet);"),
-        ("a nanosecond is no time", Kind.time, "writing", "if (time <= nf_.clock.now && settled_) return;", "if (time <= nf_.clock.now + 1 && settled_) return;"),
+        ("a nanosecond is no time", Kind.time, "writing", "&& time <= nf_.clock.now && settled_; }", "&& time <= nf_.clock.now + 1 && settled_; }"),
+        ("a batch happens when its first packet does", Kind.time, "writing", "settled = stays_settled(batch.back().time);", "settled = true;"),
         ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
     ),
     *of(

@@ -17,7 +17,8 @@ from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.lines import initialised
 from polysome.backends.nf_cpp.names import unique
 from polysome.backends.nf_cpp.reads import Leaf, bits_load, field_name, leaf_name, leaf_type
-from polysome.backends.nf_cpp.shape_code import has_function
+from polysome.backends.nf_cpp.shape_code import has_function, mask_text
+from polysome.backends.nf_cpp.shapes import Shape
 from polysome.ir import program as ir
 from polysome.ir.walk import emits
 
@@ -26,9 +27,11 @@ _LONGEST = 60  # characters of the name of a family
 
 @dataclass(frozen=True)
 class Family:
-    """Classes whose headers differ in the last one only, which are handled by the same code; numbers count from 1."""
+    """Classes whose headers differ in the last one only, which are handled by the same code; numbers count from 1.
+    `common`: so are those of packets of one common shape, and no others are among them."""
 
     number: int
+    common: bool
     name: str
     classes: tuple[ClassLayout, ...]
     paths: tuple[tuple[int, ...], ...]
@@ -43,16 +46,19 @@ class Family:
         return tuple(path[-1] for path in self.paths) if len(self.paths) > 1 else ()
 
 
-def _families(shared: Shared, known: tuple[ClassLayout, ...]) -> list[Family]:
-    groups: dict[tuple[int, ...], list[tuple[ClassLayout, tuple[int, ...]]]] = {}
+def _families(shared: Shared, known: tuple[ClassLayout, ...], shapes: list[Shape]) -> list[Family]:
+    parser = shared.program.parser
+    masks = {shape.mask(last) for shape in shapes for last in shape.last}
+    groups: dict[tuple[bool, tuple[int, ...]], list[tuple[ClassLayout, tuple[int, ...]]]] = {}
     for c in known:
-        path = shared.program.parser.classes[next(members(c.classes))]
-        groups.setdefault(path[:-1] if path else (-1,), []).append((c, path))
+        paths = [parser.classes[m] for m in members(c.classes)]
+        common = any(sum(1 << i for i in path) in masks for path in paths)
+        groups.setdefault((common, paths[0][:-1] if paths[0] else (-1,)), []).append((c, paths[0]))
     alike = [tuple(c for c, _ in found) for found in groups.values()]
     names = unique(_family_name(shared.program.parser, classes) for classes in alike)
     return [
-        Family(n, name, classes, tuple(path for _, path in found))
-        for n, (name, classes, found) in enumerate(zip(names, alike, groups.values(), strict=True), 1)
+        Family(n, common, name, classes, tuple(path for _, path in found))
+        for n, (name, classes, ((common, _), found)) in enumerate(zip(names, alike, groups.items(), strict=True), 1)
     ]
 
 
@@ -76,12 +82,12 @@ def _remark(shared: Shared, c: ClassLayout) -> str:
     return f"// {', '.join(_headers(shared.program.parser, c)) or 'no header'}"
 
 
-def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
+def frame_functions(shared: Shared, carry: Carry, shapes: list[Shape], sharded: bool) -> list[str]:
     """What FieldsNf (runtime/nf/fields_frames.hpp) needs of an NF; `shared` has all leaves by now."""
     known = framed_classes(shared.program, carry)
     for c in known:
         _keep(shared, c)
-    families = _families(shared, known)
+    families = _families(shared, known, shapes)
     return [
         "// ---- fields frames",
         "/// Bytes of fields of the largest class, and of each frame of edits.",
@@ -93,7 +99,8 @@ def frame_functions(shared: Shared, carry: Carry, sharded: bool) -> list[str]:
         *_write_all_fields(shared, known),
         *_parse_fields(shared, families),
         *[line for family in families for line in _struct(shared, family)],
-        *_decisions(families),
+        *_readers(shared, families),
+        *_common(families),
         *(_core(families) if sharded else []),
         *_write_edits(shared, families),
         "",
@@ -136,25 +143,38 @@ def _write_all_fields(shared: Shared, known: tuple[ClassLayout, ...]) -> list[st
 
 
 def _parse_fields(shared: Shared, families: list[Family]) -> list[str]:
-    lines = [
-        "/// Takes a packet of class `number` and `length` bytes, that arrived at `port`, from its fields, which must",
-        "/// stay where they are; false if there is no such class or they are too short. What comes then is",
-        "/// prepare_frame, prefetch_entries, with_frame_fields and decide, write_edits.",
-        "bool parse_fields(uint8_t number, std::span<const uint8_t> bytes, uint32_t length, uint16_t port,",
-        "                  Packet& p) const {",
-        "    p.headers.begin(bytes.data(), length, port);",
-        "    switch (number) {",
-    ]
+    parser = shared.program.parser
+    rows: dict[int, list[str]] = {}
     for family in families:
         for c, path in zip(family.classes, family.paths, strict=True):
-            lines += [
-                f"        case {c.number}:  {_remark(shared, c)}",
-                *([f"            if (bytes.size() < {c.fields_size}) return false;"] if c.fields_size else []),
-                f"            p.shape = {family.number};  // {family.name}",
-                f"            p.headers.valid = {hex(sum(1 << i for i in path))}u;",
-                "            return true;",
-            ]
-    return [*lines, "        default: return false;", "    }", "}"]
+            mask = mask_text(parser, sum(1 << i for i in path))
+            assert c.number is not None
+            rows[c.number] = [_remark(shared, c), f"{{{c.fields_size}, {family.number}, {mask}}},  // {family.name}"]
+    every = [line for number in range(max(rows, default=0) + 1) for line in rows.get(number, ["{},"])]
+    return [
+        "/// The classes by number: bytes of fields, the number of the struct that has them (0: there is no such",
+        "/// class), and the headers that are there.",
+        "struct FrameClass {",
+        "    uint16_t size;",
+        "    uint8_t shape;",
+        "    Headers::Mask valid;",
+        "};",
+        "static constexpr FrameClass frame_classes[] = {",
+        *("    " + line for line in every),
+        "};",
+        "/// Takes a packet of class `number` and `length` bytes, that arrived at `port`, from its fields, which must",
+        "/// stay where they are; false if there is no such class or they are too short. What comes then is",
+        "/// prepare_frame, prefetch_entries, then with_common_frame_fields or `fields`, decide, write_edits.",
+        "bool parse_fields(uint8_t number, std::span<const uint8_t> bytes, uint32_t length, uint16_t port,",
+        "                  Packet& p) const {",
+        "    if (number >= std::size(frame_classes)) return false;",
+        "    const FrameClass& found = frame_classes[number];",
+        "    if (found.shape == 0 || bytes.size() < found.size) return false;",
+        "    p.shape = found.shape;",
+        "    p.headers.of_fields(bytes.data(), length, port, found.valid);",
+        "    return true;",
+        "}",
+    ]
 
 
 def _struct(shared: Shared, family: Family) -> list[str]:
@@ -218,33 +238,62 @@ def _load(shared: Shared, c: ClassLayout, leaf: Leaf) -> tuple[str, int] | None:
     return text, place + last - first
 
 
-def _decisions(families: list[Family]) -> list[str]:
-    return (
-        [
-            "template <class P, class Use>",
-            "[[gnu::always_inline]] static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) {",
-            "    switch (p.shape) {",
-            *(f"        case {f.number}: return use({f.name}(p.headers));" for f in families[1:]),
-            f"        default: return use({families[0].name}(p.headers));" if families else "",
-            "    }",
-            "}",
-            "/// `prepare` for frames. A template, so that hosts of whole packets do not compile it.",
-            "template <class P>",
-            "void prepare_frame(P& p) const {",
-            "    with_frame_fields(p, [&](const auto& f) { prepare(f, p.ahead); });",
-            "}",
-        ]
-        if families
-        else [
-            "/// No packet of this NF travels as fields.",
-            "template <class P, class Use>",
-            "static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) {",
-            "    return use(p.fields);",
-            "}",
-            "template <class P>",
-            "void prepare_frame(P&) const {}",
-        ]
-    )
+def _readers(shared: Shared, families: list[Family]) -> list[str]:
+    """What reads the fields of a frame, once its class is known. Templates, so that hosts of whole packets do not
+    compile them."""
+    names = ["valid", "len", "in_port", *(leaf.name for leaf in shared.leaves.values())]
+    return [
+        "/// Calls `use` with the fields of a frame.",
+        "template <class P, class Use>",
+        "static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) {",
+        *(
+            [
+                "    switch (p.shape) {",
+                *(f"        case {f.number}: return use({f.name}(p.headers));" for f in families[1:]),
+                f"        default: return use({families[0].name}(p.headers));",
+                "    }",
+            ]
+            if families
+            else ["    return use(p.fields);  // no packet of this NF travels as fields"]
+        ),
+        "}",
+        "template <class F>",
+        "static void copy_fields(const F& f, Fields& to) {",
+        *(f"    to.{name} = f.{name};" for name in names),
+        "}",
+        "/// The fields of a frame, to be handled by the code for packets of any shape.",
+        "template <class P>",
+        "static void extract_frame(P& p) {",
+        "    with_frame_fields(p, [&](const auto& f) { copy_fields(f, p.fields); });",
+        "}",
+    ]
+
+
+def _common(families: list[Family]) -> list[str]:
+    """The choice of the common families: only they have code of their own."""
+    return [
+        "/// Calls `use` with the fields of a frame of packets of a common shape, inlined; of others, `rare()`.",
+        "template <class P, class Use, class Rare>",
+        "[[gnu::always_inline]] static auto with_common_frame_fields(",
+        "        [[maybe_unused]] const P& p, [[maybe_unused]] Use use, Rare rare) {",
+        "    switch (p.shape) {",
+        *(f"        case {f.number}: return use({f.name}(p.headers));" for f in families if f.common),
+        "        default: return rare();",
+        "    }",
+        "}",
+        "/// `prepare` for frames.",
+        "template <class P>",
+        "[[gnu::always_inline]] void prepare_frame(P& p) const {",
+        "    with_common_frame_fields(",
+        "        p, [&](const auto& f) __attribute__((always_inline)) { prepare(f, p.ahead); },",
+        "        [&] { prepare_rare_frame(p); });",
+        "}",
+        "template <class P>",
+        "[[gnu::noinline]] void prepare_rare_frame(P& p) const {",
+        "    extract_frame(p);",
+        "    prepare(p.fields, p.ahead);",
+        "}",
+    ]
 
 
 def _core(families: list[Family]) -> list[str]:
@@ -263,7 +312,11 @@ def _write_edits(shared: Shared, families: list[Family]) -> list[str]:
 
 
 def _write_edits_of(shared: Shared, family: Family) -> list[str]:
-    stores = [_stores(shared, c) for c in family.classes]
+    edits = [_edits(shared, c) for c in family.classes]
+    if len({tuple((one.offset, one.length) for one in own) for own in edits}) == 1:
+        # The same bytes of all: a choice of values is faster than one of ways.
+        edits = [[_either(family, same) for same in zip(*edits, strict=True)]] * len(edits)
+    stores = [[f"Writer(bytes + {one.offset}).put({one.value}, {one.length});" for one in own] for own in edits]
     common = [line for line in stores[0] if all(line in other for other in stores)]
     lines = [
         "/// The edits of a decided frame; returns how many bytes.",
@@ -336,10 +389,29 @@ def _write_fields(parser: ir.Parser, c: ClassLayout) -> list[str]:
     return lines
 
 
-def _stores(shared: Shared, c: ClassLayout) -> list[str]:
-    lines = []
+@dataclass(frozen=True)
+class Edit:
+    """What is written to `length` bytes of the edits, from `offset` on, as C++."""
+
+    offset: int
+    length: int
+    value: str
+
+
+def _edits(shared: Shared, c: ClassLayout) -> list[Edit]:
+    found = []
     for edit in c.edits:
         name = _leaf(shared, edit.instance, edit.field)
         kept = f"f.{name}" if name in shared.leaves else "0"
-        lines.append(f"Writer(bytes + {edit.offset}).put(e.has_{name} ? e.{name} : {kept}, {edit.length});")
-    return lines
+        found.append(Edit(edit.offset, edit.length, f"e.has_{name} ? e.{name} : {kept}"))
+    return found
+
+
+def _either(family: Family, same: tuple[Edit, ...]) -> Edit:
+    """One edit for those of each class, at the same place."""
+    first, *_, value = same[0], *(one.value for one in same)
+    if all(one.value == value for one in same):
+        return first
+    for i, one in reversed(list(zip(family.last, same, strict=True))[:-1]):
+        value = f"f.has({i}) ? ({one.value}) : {value}"
+    return Edit(first.offset, first.length, value)

@@ -15,7 +15,8 @@ from polysome.backends.nf_cpp.constants_code import field_names, instance_name, 
 from polysome.backends.nf_cpp.edit_code import edit_functions
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.frames_code import frame_functions
-from polysome.backends.nf_cpp.handler_code import Handlers, in_function
+from polysome.backends.nf_cpp.function_code import functions_of_fns, functions_of_values
+from polysome.backends.nf_cpp.handler_code import Handlers
 from polysome.backends.nf_cpp.kind_headers import own_headers
 from polysome.backends.nf_cpp.lines import fitted
 from polysome.backends.nf_cpp.names import identifier, word
@@ -35,7 +36,6 @@ from polysome.backends.nf_cpp.state_code import (
     state_struct,
     timeout_functions,
 )
-from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT
 from polysome.backends.nf_cpp.types_code import Unsupported, cpp, packed, places, structures, unpacking, words
 from polysome.ir import program as ir
@@ -155,11 +155,11 @@ class _Generator:
     def _members(self) -> list[str]:
         program, shared = self.program, self.shared
         handlers = self.handlers.functions()
-        functions = self._functions()
+        functions = functions_of_fns(shared)
         cores = shard_functions(shared)
         schedule = [*schedule_functions(shared), "", *cores]
-        values = self._values()  # before what puts the fields that all of these read into structs
-        frames = frame_functions(shared, self.carry, sharded=bool(cores))
+        values = functions_of_values(shared)  # before what puts the fields that all of these read into structs
+        frames = frame_functions(shared, self.carry, self.shapes, sharded=bool(cores))
         maps = [d for d in program.state.values() if isinstance(d, ir.MapDecl)]
         timeouts = [line for d in maps for line in timeout_functions(shared, d)]
         specs = [line for d in maps for line in [*map_spec(shared, d), ""]]
@@ -187,6 +187,7 @@ class _Generator:
             "        Headers headers;",
             "        Fields fields;",
             "    };",
+            f"    using Verdict = {'PortsVerdict' if self._has_sets() else 'PortVerdict'};",
             "",
             "    /// `sizes` empty: those of the spec. `collide`: all keys of a table have one hash, a test option.",
             "    Nf(std::span<const uint64_t> sizes, bool collide, Emitter& emitter)",
@@ -202,12 +203,19 @@ class _Generator:
             "        Headers::Front front;",
             "        front.begin(data, size, port);",
             "        p.shape = find_shape(front);",
-            "        static_cast<Headers::Front&>(p.headers) = front;",
-            "        if (p.shape == 0) [[unlikely]] parse_any(p);",
+            "        if (p.shape == 0) [[unlikely]] return parse_any(data, size, port, p);",
+            "        p.headers.found(front);",
+            "    }",
+            "    /// In place of parse and prepare: of a packet of a port without handler, nothing is asked.",
+            "    static void skip(Packet& p) {",
+            "        p.shape = 0;",
+            "        p.ahead.clear();",
             "    }",
             "    /// The same for packets of any shape.",
-            "    [[gnu::noinline]] void parse_any(Packet& p) const {",
-            "        p.headers.begin(p.headers.data, p.headers.size, p.headers.in_port);",
+            "    [[gnu::noinline]] void parse_any(",
+            "            const uint8_t* data, uint32_t size, uint16_t port, Packet& p) const {",
+            "        p.shape = 0;",
+            "        p.headers.begin(data, size, port);",
             "        find_headers(p.headers);",
             "        extract(p.headers, p.fields);",
             "    }",
@@ -306,62 +314,13 @@ class _Generator:
     def _ports(self) -> list[str]:
         handled = sorted({p for h in self.program.packet_handlers for p in h.ports})
         mask = hex(sum(1 << p for p in handled))
+        first = handled == list(range(len(handled)))
+        test = f"port < {len(handled)}" if first else f"port < 64 && {mask}ull >> port & 1"
         return [
             "/// Is there a handler for packets of this port?",
-            f"bool handles(uint16_t port) const {{ return port < 64 && {mask}ull >> port & 1; }}",
+            f"bool handles(uint16_t port) const {{ return {test}; }}",
             "",
         ]
-
-    # ------------------------------------------------------------ functions and values
-
-    def _functions(self) -> list[str]:
-        lines: list[str] = []
-        for fn in self.program.fns.values():
-            e = Expressions(self.shared, in_function)
-            traps = e.traps(f"fn {fn.name}", fn.body)
-            types = _argument_types(self.program, fn)
-            names = []
-            for slot in fn.slots:
-                if slot not in types:  # nothing reads it
-                    names.append("const auto&")
-                    continue
-                name = e.local(slot, *types[slot])
-                names.append(f"[[maybe_unused]] const {self.shared.cpp(types[slot][1])}& {name}")
-            if traps:
-                names.append("[[maybe_unused]] uint16_t& trapped")
-            code = e.code(fn.body)
-            lines += [
-                f"/// {self.program.place(fn.span)}: fn {fn.name}.",
-                f"{self.shared.cpp(fn.body.type)} fn_{identifier(fn.name)}({', '.join(names)}) const {{",
-                f"    return {code};",
-                "}",
-                "",
-            ]
-        return lines
-
-    def _values(self) -> list[str]:
-        lines: list[str] = []
-        done: set[str] = set()
-        # A value may use those before it, so the last ones first find out what is used.
-        for name, value in self.program.parser.values.items():
-            for suffix, e in (("", value.value), ("_class", value.for_class)):
-                plain = identifier(name) + suffix
-                if plain in done:
-                    continue
-                done.add(plain)
-                x = Expressions(self.shared, in_function, arrival=True)
-                traps = x.traps(f"value {name} {bool(suffix)}", e)
-                code = x.code(e)
-                more = ", uint16_t& trapped" if traps else ""
-                lines += [
-                    f"/// {self.program.place(e.span)}: `{name}` of the parser{' in a class' if suffix else ''}.",
-                    "template <class F>",
-                    f"{self.shared.cpp(e.type)} value_{plain}([[maybe_unused]] const F& f{more}) const {{",
-                    f"    return {code};",
-                    "}",
-                    "",
-                ]
-        return lines
 
     # ------------------------------------------------------------ the rest
 
@@ -404,6 +363,11 @@ class _Generator:
                 "    }",
             ]
         return [*lines, f"    return {{frame, polysome::apply(protocols, p.headers, {edits}, frame)}};", "}"]
+
+    def _has_sets(self) -> bool:
+        """Does a packet leave at a set of ports?"""
+        bodies = [h.body for h in self.program.packet_handlers]
+        return any(isinstance(n, ir.Send) and not isinstance(n.target.type, t.Port) for n in walk(bodies))
 
     def _has_operations(self) -> bool:
         bodies = [h.body for h in self.program.packet_handlers]
@@ -465,10 +429,6 @@ class _Generator:
         if any(d.idle is not None or d.age is not None for d in maps):
             lines.append("int ending_ = -1;")
         return lines
-
-
-def _argument_types(program: ir.Program, fn: ir.Fn) -> dict[int, tuple[str, t.Type]]:
-    return {n.slot: (n.name, n.type) for n in walk(fn.body) if isinstance(n, ir.Local) and n.slot in fn.slots}
 
 
 def _is_key(type: t.Type) -> bool:

@@ -18,6 +18,9 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
 
+# Packets that no handler takes come to none.
+NO_OTHER = "        default: __builtin_unreachable();"
+
 
 class Handlers:
     """The functions `packet_from_PORTS`, `end_MAP`, `every_N`, `handle` of an NF, and its struct Ahead."""
@@ -78,7 +81,7 @@ class Handlers:
         for i, handler in enumerate(program.packet_handlers):
             *others, last = self._cases(handler)
             lines += [*others, f"{last} return traced_{self.names[i]}(f, e, a, seen);"]
-        return [*lines, "        default: return handle(f, e, a);", "    }", "}", ""]
+        return [*lines, NO_OTHER, "    }", "}", ""]
 
     def _ahead_member(self, one: AheadKey, mine: list[tuple[str, AheadKey]]) -> str:
         """A member for the key: of the same table (of a sketch, the same hash), where every key that the handler has
@@ -108,7 +111,7 @@ class Handlers:
         for i, handler in enumerate(program.packet_handlers):
             *others, last = self._cases(handler)
             lines += [*others, f"{last} return packet_{self.names[i]}(f, e, a);"]
-        return [*lines, f"        default: return drop({self.shared.reasons.name('no handler')});", "    }", "}", ""]
+        return [*lines, NO_OTHER, "    }", "}", ""]
 
     def _cases(self, handler: ir.PacketHandler) -> list[str]:
         return [f"        case {port_names(self.program)[port]}:" for port in handler.ports]
@@ -145,26 +148,38 @@ class Handlers:
                 lines.append(f"    uint64_t {member};")
             else:
                 lines.append(f"    Sought<{key_cpp(one.key.type)}> {member};")
+        lines += [
+            "",
+            "    /// No keys.",
+            "    void clear() {",
+            *(INDENT * 2 + line for line in self._cleared("", set())),
+            "    }",
+        ]
         return [*lines, "};", ""]
 
+    def _cleared(self, ahead: str, there: set[str]) -> list[str]:
+        """Clears the members but those in `there`."""
+        keys = [member for member, one in self.ahead.items() if not one.sketch and member not in there]
+        return [f"{ahead}{member}.clear();" for member in keys]
+
     def prepare(self) -> list[str]:
-        cleared = [f"    a.{member}.clear();" for member, one in self.ahead.items() if not one.sketch]
         lines = [
             "/// Computes the keys of a parsed packet and fetches the buckets they are in.",
             "[[gnu::always_inline]] void prepare(Packet& p) const {",
             "    with_fields(p, [&](const auto& f) __attribute__((always_inline)) { prepare(f, p.ahead); });",
             "}",
             "template <class F>",
-            "[[gnu::always_inline]] void prepare([[maybe_unused]] const F& f, Ahead& a) const {",
-            *(cleared or ["    (void)a;"]),
+            "[[gnu::always_inline]] void prepare([[maybe_unused]] const F& f, [[maybe_unused]] Ahead& a) const {",
         ]
         if self.ahead:
-            lines += ["    if (!passes(f)) return;", "    switch (f.in_port) {"]
+            lines += ["    if (!passes(f)) return a.clear();", "    switch (f.in_port) {"]
             for handler, members in zip(self.program.packet_handlers, self.of_handler, strict=True):
                 lines += self._cases(handler)
-                lines += ["            " + line for n in range(len(members)) for line in self._prepare_key(members, n)]
+                always = {member for member, one in members if not one.guard}
+                lines += [INDENT * 3 + line for line in self._cleared("a.", always)]
+                lines += [INDENT * 3 + line for n in range(len(members)) for line in self._prepare_key(members, n)]
                 lines.append("            break;")
-            lines += ["        default: break;", "    }"]
+            lines += [NO_OTHER, "    }"]
         return [*lines, "}", "", *self._prefetch()]
 
     def _prepare_key(self, members: list[tuple[str, AheadKey]], n: int) -> list[str]:

@@ -16,11 +16,11 @@ _CPP = """alignas alignof and and_eq asm auto bitand bitor bool break case catch
     thread_local throw true try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while
     xor xor_eq"""
 _RUNTIME = """Bucket Clock Emitter End Fifo FlowMap Link ListTable Nf None Operation Operations Parsed Police Pool
-    Prefix Protocols Put PutResult Reader Reframe Row SEED SetTable Settings Shape Taken Verdict
-    WhenFull Writer Config State Fields Edits Ahead Packet Headers Drop Enum Field Header Instance Layout Port
-    absent between drop extract
+    PortVerdict PortsVerdict Prefix Protocols Put PutResult Reader Reframe Row SEED SetTable Settings Shape Taken
+    Verdict WhenFull Writer Config State Fields Edits Ahead Packet Headers Drop Enum Field FrameClass Header Instance
+    Layout Port absent between drop extract
     find_headers find_shape handle hash_words handles load located make name pack parse passes periods
-    polysome reasons send send_to settle siphash std u128 unpack unpack_to why_not with_fields"""
+    polysome reasons send send_to settle siphash skip std u128 unpack unpack_to why_not with_fields"""
 _LOCAL = "f e a state config clock emit at key hash put index value trapped operation given seen"
 # Macros of C, Linux and DPDK that are not called as the others are.
 _MACROS = """errno h_addr h_errno ip6_flow ip6_hlim ip6_hops ip6_nxt ip6_plen ip6_vfc math_errhandling rte_errno s6_addr

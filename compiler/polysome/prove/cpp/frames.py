@@ -48,21 +48,24 @@ class Struct:
         return bool(smt.simplify(found != 0))
 
 
-_CASE = re.compile(
-    r"case (\d+): (?:if \(bytes\.size\(\) < (\d+)\) return false; )?p\.shape = (\d+); "
-    r"p\.headers\.valid = (0x[0-9a-f]+)u; return true; "
+_CLASS = re.compile(r"\{(?:(\d+), (\d+), (?:\(u128\{(\w+)\} << 64 \| (\w+)\)|uint64_t\{(\w+)\}))?\}, ")
+_TAKEN = (
+    "uint16_t port, Packet& p) const { if (number >= std::size(frame_classes)) return false; "
+    "const FrameClass& found = frame_classes[number]; "
+    "if (found.shape == 0 || bytes.size() < found.size) return false; p.shape = found.shape; "
+    "p.headers.of_fields(bytes.data(), length, port, found.valid); return true; }"
 )
 _MEMBER = re.compile(r"(?:static constexpr (\w+) (\w+)\{\}|(\w+) (\w+)); ")
 _USED = re.compile(r"(?:case (\d+)|default): return use\((\w+)\(p\.headers\)\); ")
+_COMMON = re.compile(r"case (\d+): return use\((\w+)\(p\.headers\)\); ")
+_COPY = re.compile(r"to\.(\w+) = f\.\1; ")
 _NAMED = re.compile(r"(\w+)\(")
 _ALWAYS = re.compile(r"static constexpr bool has\(size_t instance\) \{ return ([^;]*); \} ")
 _HAS = re.compile(r"bool has\(size_t instance\) const \{ switch \(instance\) \{ (.*)default: return ([^;]*); \} \} ")
 _IS = re.compile(r"case (\d+): return ([^;]*); ")
-_STEP = re.compile(
-    r"Writer\(bytes \+ (\d+)\)\.put\(e\.has_(\w+) \? e\.(\w+) : (?:f\.(\w+)|0), (\d+)\); "
-    r"|if \(f\.has\((\d+)\)\) \{ |return (\d+); |\} "
-)
-_END = "default: return "
+_STEP = re.compile(r"Writer\(bytes \+ (\d+)\)\.put\(([^;]*), (\d+)\); |if \(f\.has\((\d+)\)\) \{ |return (\d+); |\} ")
+_CHOICE = re.compile(r"f\.has\((\d+)\) \? \(([^()]*)\) : (.*)")
+_VALUE = re.compile(r"e\.has_(\w+) \? e\.\1 : (?:(f\.\1)|0)")
 
 
 class Frames:
@@ -92,22 +95,44 @@ class Frames:
 
     @cached_property
     def classes(self) -> Mapping[int, Class]:
-        begin = "Packet& p) const { p.headers.begin(bytes.data(), length, port); switch (number) { "
-        cases = _all(_CASE, self._between(begin, _END))
-        return {int(case[1]): Class(int(case[2] or 0), int(case[3]), int(case[4], 16)) for case in cases}
+        if self.text.count(_TAKEN) != 1:
+            raise NotRead("it takes classes in another way")
+        rows = _all(_CLASS, self._between("static constexpr FrameClass frame_classes[] = { ", "}; "))
+        return {
+            number: Class(int(row[1]), int(row[2]), int(row[3] or "0", 0) << 64 | int(row[4] or row[5], 0))
+            for number, row in enumerate(rows)
+            if row[1] is not None and row[2] != "0"
+        }
 
     @cached_property
     def names(self) -> Mapping[int | None, str]:
         """Of each shape its struct; None: of all others."""
         begin = "static auto with_frame_fields(const P& p, Use use) -> decltype(use(p.fields)) { switch (p.shape) { "
-        used = _all(_USED, self._between(begin, "} }"))
+        used = _all(_USED, self._between(begin, "} } "))
         return {int(case[1]) if case[1] else None: case[2] for case in used}
+
+    @cached_property
+    def common(self) -> Mapping[int, str]:
+        """The structs of those shapes that have code of their own."""
+        begin = "[[maybe_unused]] Use use, Rare rare) { switch (p.shape) { "
+        return {int(case[1]): case[2] for case in _all(_COMMON, self._between(begin, "default: return rare(); } }"))}
+
+    @cached_property
+    def copied(self) -> set[str]:
+        """The members that all other structs are copied by to what is handled in their place."""
+        begin = "static void copy_fields(const F& f, Fields& to) { "
+        return {copy[1] for copy in _all(_COPY, self._between(begin, "} "))}
 
     def struct(self, shape: int) -> Struct:
         name = self.names.get(shape) or self.names.get(None)
         if name not in self._structs:
             self._structs[name] = self._struct(str(name))
-        return self._structs[name]
+        struct = self._structs[name]
+        if self.common.get(shape, name) != name:
+            raise NotRead(f"shape {shape} is read in two ways")
+        if shape not in self.common and not {"valid", *struct.members} <= self.copied:
+            raise NotRead(f"not all of `{name}` is copied to what is handled in its place")
+        return struct
 
     @cached_property
     def _structs(self) -> dict[str | None, Struct]:
@@ -134,20 +159,29 @@ class Frames:
         found: list[Write] = []
         skipped = False
         for step in _all(_STEP, self._body(begin)):
-            offset, has, name, kept, size, instance, end = step.groups()
+            offset, value, size, instance, end = step.groups()
             if instance:
                 skipped = not struct.holds(int(instance), valid)
-            elif not name and not end:  # a closing brace
+            elif not value and not end:  # a closing brace
                 skipped = False
             elif skipped:
                 continue
             elif end:
                 return found, int(end)
-            elif has == name == (kept or name):
-                found.append(Write(name, bool(kept), int(offset), int(size)))
             else:
-                raise NotRead(f"it has `{step[0]}`")
+                name, kept = _written(value, struct, valid)
+                found.append(Write(name, kept, int(offset), int(size)))
         raise NotRead(f"`write_edits` does not end for shape {shape}")
+
+
+def _written(value: str, struct: Struct, valid: int) -> tuple[str, bool]:
+    """The field that a class's packets have written there, and whether it keeps what it had."""
+    while choice := _CHOICE.fullmatch(value):
+        value = choice[2] if struct.holds(int(choice[1]), valid) else choice[3]
+    written = _VALUE.fullmatch(value)
+    if written is None:
+        raise NotRead(f"it has `{value}`")
+    return written[1], bool(written[2])
 
 
 def _all(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
