@@ -81,7 +81,8 @@ class Machine final : Emitter {
         plan();
     }
 
-    /// Packets, in order of time; before each, everything that is due at or before its time. Their bytes lie apart.
+    /// Packets, in the order in which they are handled; before each, everything that is due at or before its time. One
+    /// whose time lies before that of an earlier one arrives at that of the earlier one. Their bytes lie apart.
     void arrive(std::span<const Arrival> arrivals) {
         while (!arrivals.empty()) {
             const auto batch = arrivals.first(std::min(batch_, arrivals.size()));
@@ -304,16 +305,18 @@ class Machine final : Emitter {
         Place* const places = places_.data();  // which no write to a place changes, but the compiler cannot know
         const uint64_t first = next_order();
         counters_.packets_in += n;
+        uint64_t last = 0;
         for (size_t i = 0; i < n; ++i) {
             parse(batch[i], places[i]);
             prepare(places[i]);
+            last = std::max(last, batch[i].time);
         }
         for (size_t i = 0; i < n; ++i) prefetch(places[i]);
         bool settled = false;
         for (size_t i = 0; i < n; ++i) {
             if (!settled) {
                 until_arrival(batch[i].time);
-                settled = stays_settled(batch.back().time);
+                settled = stays_settled(last);
             }
             answer(batch[i], places[i], first + i);
         }

@@ -109,6 +109,9 @@ TEST_F(MachineTest, L2_2_events_have_their_own_time) {
 
 TEST_F(MachineTest, L2_1_time_never_runs_back) {
     EXPECT_EQ(run<Fifo>({{50, 0, 's', 1}, {10, 0, 's', 1}}), (Lines{"left 0 50 s 0", "left 0 50 s 1"}));
+    // The last of a batch is not the latest.
+    EXPECT_EQ(run<Fifo>({{10, 0, 'k', 1, 5}, {20, 0, 's', 1}, {7, 0, 's', 1}}),
+              (Lines{"left 0 10 k 0", "end 15", "emitted 2 15 E none", "left 0 20 s 1", "left 0 20 s 2"}));
 }
 
 TEST_F(MachineTest, L2_4_timers_count_from_the_first_packet) {

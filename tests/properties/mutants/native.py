@@ -112,7 +112,7 @@ MACHINE = (
         ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
         ("emitted by nobody", Kind.accounting, "router6", "bytes, cause_);", "bytes, no_packet);"),
         ("a nanosecond is no time", Kind.time, "writing", "&& time <= nf_.clock.now && settled_; }", "&& time <= nf_.clock.now + 1 && settled_; }"),
-        ("a batch happens when its first packet does", Kind.time, "writing", "settled = stays_settled(batch.back().time);", "settled = true;"),
+        ("a batch happens when its first packet does", Kind.time, "writing", "settled = stays_settled(last);", "settled = true;"),
         ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
     ),
     *of(
