@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <concepts>
 #include <deque>
 #include <span>
 #include <string_view>
@@ -174,8 +175,7 @@ class Machine final : Emitter {
     [[gnu::always_inline]] void prefetch(Place& place) const { nf_.prefetch_entries(place.packet); }
     /// The handler, at the present time, and what becomes of the packet.
     void handle(const Arrival& arrival, Place& place, uint64_t order) {
-        ++counters_.packets_in;
-        answer(arrival, place, order);
+        counted(1, [&] { answer(arrival, place, order); });
     }
 
     // ---- for the policy (policy/base.hpp)
@@ -202,6 +202,8 @@ class Machine final : Emitter {
     }
 
   private:
+    static constexpr bool one_port = std::same_as<typename Nf::Verdict, PortVerdict>;
+
     struct Change {
         uint64_t time;
         std::vector<uint8_t> blob;
@@ -304,7 +306,6 @@ class Machine final : Emitter {
         const size_t n = batch.size();
         Place* const places = places_.data();  // which no write to a place changes, but the compiler cannot know
         const uint64_t first = next_order();
-        counters_.packets_in += n;
         uint64_t last = 0;
         for (size_t i = 0; i < n; ++i) {
             parse(batch[i], places[i]);
@@ -312,13 +313,29 @@ class Machine final : Emitter {
             last = std::max(last, batch[i].time);
         }
         for (size_t i = 0; i < n; ++i) prefetch(places[i]);
-        bool settled = false;
-        for (size_t i = 0; i < n; ++i) {
-            if (!settled) {
-                until_arrival(batch[i].time);
-                settled = stays_settled(last);
+        counted(n, [&]() __attribute__((always_inline)) {
+            bool settled = false;
+            for (size_t i = 0; i < n; ++i) {
+                if (!settled) {
+                    until_arrival(batch[i].time);
+                    settled = stays_settled(last);
+                }
+                answer(batch[i], places[i], first + i);
             }
-            answer(batch[i], places[i], first + i);
+        });
+    }
+
+    /// Counts `n` packets that `answer_all` answers: those that leave at once together, for what is not dropped is
+    /// sent.
+    template <class AnswerAll>
+    [[gnu::always_inline]] void counted(size_t n, AnswerAll answer_all) {
+        counters_.packets_in += n;
+        const uint64_t before = drops_;
+        answer_all();
+        if constexpr (Policy::immediate) {
+            const uint64_t sent = n - (drops_ - before);
+            counters_.sent += sent;
+            if constexpr (one_port) counters_.copies += sent;
         }
     }
 
@@ -376,6 +393,7 @@ class Machine final : Emitter {
     }
 
     void drop(uint64_t order, uint16_t reason) {
+        ++drops_;
         ++counters_.dropped[reason];
         sink_.dropped(order, reason);
     }
@@ -385,8 +403,7 @@ class Machine final : Emitter {
     [[gnu::always_inline]] void send(const Fields& fields, const typename Nf::Edits& edits, Packet& packet,
                                      uint8_t* frame, const typename Nf::Verdict& verdict, uint64_t order) {
         const std::span<const uint8_t> bytes = nf_.apply(fields, edits, packet, frame, scratch_);
-        ++counters_.sent;
-        counters_.copies += verdict.count();
+        if constexpr (!one_port) counters_.copies += verdict.count();
         if constexpr (framed<Nf>) return sink_.left(packet.answer, nf_.clock.now, bytes, order);
         verdict.each([&](uint16_t port) { sink_.left(port, nf_.clock.now, bytes, order); });
     }
@@ -469,6 +486,7 @@ class Machine final : Emitter {
     std::vector<Place> places_;
     std::vector<uint8_t> scratch_;
     Count counters_;
+    uint64_t drops_ = 0;  ///< for whatever reason, since the machine was made
     uint64_t held_ = 0;
     uint64_t first_order_ = 0;  ///< of the first packet that counters know
     uint64_t cause_ = no_packet;

@@ -31,11 +31,11 @@ struct KeyPart {
 };
 
 /// A key of W words: two near words, which are all of it if each of its addresses is IPv4-mapped (RFC 4291, section
-/// 2.5.5.2) or `::`; else bit 62 of the second is set, and `far` are the words, which have no meaning otherwise. Bit 63
+/// 2.5.5.2) or `::`; else bit 63 of the second is set, and `far` are the words, which have no meaning otherwise. Bit 62
 /// is always set, so that zeros are no key.
 template <size_t W, KeyPart... parts>
 class CompactKey {
-    static constexpr uint64_t key_bit = uint64_t{1} << 63, long_bit = uint64_t{1} << 62;
+    static constexpr uint64_t key_bit = uint64_t{1} << 62, long_bit = uint64_t{1} << 63;
 
     /// Does no part lie in another, or in the bits that all keys have?
     static constexpr bool apart() {

@@ -170,16 +170,16 @@ class PlaceTable : public TagTable<PlaceBucket> {
 
     /// Calls `candidate(entry)` for the first that may have this hash, which nearly always is the one that has it, if
     /// any; else `unused(entry)` with the number that insert would give. Looks no further than a few buckets. Returns
-    /// the number, 0 if it found neither.
+    /// the number, that of any entry if it found neither.
     template <class Candidate, class Unused>
     [[gnu::always_inline]] uint32_t expect(uint64_t hash, Candidate candidate, Unused unused) const {
         const size_t at = home(hash);
         const unsigned from = PlaceBucket::from(hash);
         const uint32_t found = buckets_[at].match(tag_of(hash), from);
         // One branch that hardly ever is taken: what no key is behind has the hash 0, and may find nothing.
-        if ((found == 0) & (hash != 0)) [[unlikely]]
+        if ((found | uint32_t{hash == 0}) == 0) [[unlikely]]
             return expect_further(hash, candidate, unused);
-        const uint32_t entry = found != 0 ? buckets_[at].entry(at, place_of(found, from)) : 0;
+        const uint32_t entry = buckets_[at].entry(at, place_of(found, from));
         candidate(entry);
         return entry;
     }

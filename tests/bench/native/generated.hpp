@@ -134,8 +134,8 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
         }
     }
     void step(size_t at) {
-        std::copy_n(prepared_ + at, BATCH_SIZE, frames_.begin());
-        decide(BATCH_SIZE, sizes_.data() + at, later(BATCH_SIZE));
+        // One by one, as Trace::copy does.
+        decide(BATCH_SIZE, sizes_.data() + at, later(BATCH_SIZE), [&](size_t i) { frames_[i] = prepared_[at + i]; });
     }
 
     void left(uint16_t, uint64_t, std::span<const uint8_t> bytes, uint64_t order) {
@@ -150,7 +150,7 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
     void batch(std::span<Packet> packets, uint64_t now) override {
         std::array<uint8_t, MOST> sizes;
         for (size_t i = 0; i < packets.size(); ++i) sizes[i] = take_fields(packets[i], frames_[i]);
-        decide(packets.size(), sizes.data(), now);
+        decide(packets.size(), sizes.data(), now, [](size_t) {});
         for (size_t i = 0; i < packets.size(); ++i) {
             packets[i].out = DROP;
             if (answers_[i] != 0) apply(frames_[i].data(), packets[i]);
@@ -177,10 +177,13 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
         return static_cast<uint8_t>(std::max(Tag::smallest, Tag::head + bytes));
     }
 
-    /// The first `count` of frames_: they become their answers, of sizes answers_ (0: dropped).
-    void decide(size_t count, const uint8_t* sizes, uint64_t now) {
+    /// The first `count` of frames_, each once `fetch(i)` has run: they become their answers, of sizes answers_ (0:
+    /// dropped).
+    template <class Fetch>
+    void decide(size_t count, const uint8_t* sizes, uint64_t now, Fetch fetch) {
         std::array<Arrival, MOST> arrivals;
         for (size_t i = 0; i < count; ++i) {
+            fetch(i);
             answers_[i] = 0;
             arrivals[i] = {now, frames_[i].data(), sizes[i], Tag::port(frames_[i].data())};
         }

@@ -239,7 +239,10 @@ def choice(shapes: list[Shape]) -> list[str]:
         "template <class Use, class Rare>",
         "[[gnu::always_inline]] static auto with_fields(const Packet& p, Use use, Rare rare) {",
         "    switch (p.shape) {",
-        *(f"        case {shape.number}: return use({shape.name}(p.headers));" for shape in shapes),
+        *(
+            f"        {'' if n else '[[likely]] '}case {shape.number}: return use({shape.name}(p.headers));"
+            for n, shape in enumerate(shapes)
+        ),
         "        default: return rare();",
         "    }",
         "}",
