@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "nf/archive.hpp"
-#include "nf/buffer_pool.hpp"
 #include "nf/counters.hpp"
+#include "nf/on_the_way.hpp"
 #include "nf/policy/base.hpp"
 #include "nf/types.hpp"
 
@@ -117,10 +117,7 @@ class Machine final : Emitter {
     /// Packets in the schedule of which no copy has left.
     uint64_t held() const { return held_; }
     /// Has the schedule a copy of this packet that may still leave? O(packets held).
-    bool holds(uint64_t order) const {
-        return std::any_of(on_the_way_.begin(), on_the_way_.end(),
-                           [&](const OnTheWay& packet) { return packet.waiting != 0 && packet.order == order; });
-    }
+    bool holds(uint64_t order) const { return on_the_way_.holds(order); }
     /// Was a config change malformed?
     bool failed() const { return failed_; }
     uint64_t now() const { return nf_.clock.now; }
@@ -132,9 +129,7 @@ class Machine final : Emitter {
     template <class Archive>
     void carry(Archive& archive) {
         uint64_t first = next_order() - held_;
-        archive(nf_, policy_, fired_, start_, started_, changes_, held_, first, free_);
-        on_the_way_.resize(archive.count(on_the_way_.size()));
-        for (OnTheWay& packet : on_the_way_) carry_packet(archive, packet);
+        archive(nf_, policy_, fired_, start_, started_, changes_, held_, first, on_the_way_);
         if constexpr (Archive::loading) {
             first_order_ = first;
             counters_.packets_in = held_;
@@ -181,7 +176,7 @@ class Machine final : Emitter {
     // ---- for the policy (policy/base.hpp)
 
     void leave(uint32_t number, uint16_t port, uint64_t time) {
-        OnTheWay& packet = on_the_way_[number];
+        OnTheWay::Packet& packet = on_the_way_[number];
         if constexpr (framed<Nf>) Nf::readdress(const_cast<uint8_t*>(packet.data), port);
         ++counters_.copies;
         if (!packet.sent) {
@@ -190,15 +185,15 @@ class Machine final : Emitter {
             --held_;
         }
         sink_.left(port, time, {packet.data, packet.size}, packet.order);
-        one_less(number);
+        on_the_way_.one_less(number);
     }
     void refuse(uint32_t number, uint16_t reason) {
-        OnTheWay& packet = on_the_way_[number];
+        OnTheWay::Packet& packet = on_the_way_[number];
         if (packet.waiting == 1 && !packet.sent) {
             --held_;
             drop(packet.order, reason);
         }
-        one_less(number);
+        on_the_way_.one_less(number);
     }
 
   private:
@@ -212,15 +207,6 @@ class Machine final : Emitter {
         void carry(Archive& archive) {
             archive(time, blob);
         }
-    };
-    /// A packet in the schedule: its bytes, and how many copies may still leave. `kept`: the bytes are the pool's.
-    struct OnTheWay {
-        const uint8_t* data;
-        uint32_t size;
-        uint32_t waiting;
-        uint64_t order;
-        bool sent;
-        bool kept;
     };
 
     // ------------------------------------------------------------ time
@@ -417,7 +403,8 @@ class Machine final : Emitter {
         if (const uint16_t reason = nf_.args_of(fields, edits, item.args); reason != 0) return drop(order, reason);
         item.cls = nf_.class_of(fields);
         const std::span<const uint8_t> bytes = nf_.apply(fields, edits, packet, frame, scratch_);
-        item.packet = enter(bytes, verdict.count(), order);
+        item.packet = on_the_way_.enter(bytes, verdict.count(), order);
+        ++held_;
         item.size = static_cast<uint32_t>(bytes.size());
         if constexpr (framed<Nf>) item.size = packet.leaving;
         item.size = std::max<uint32_t>(item.size, 14);
@@ -426,50 +413,7 @@ class Machine final : Emitter {
             item.port = port;
             policy_.offer(item, nf_.clock.now, *this);
         });
-        keep(item.packet);
-    }
-
-    uint32_t enter(std::span<const uint8_t> bytes, uint32_t copies, uint64_t order) {
-        uint32_t number;
-        if (free_.empty()) {
-            number = static_cast<uint32_t>(on_the_way_.size());
-            on_the_way_.emplace_back();
-        } else {
-            number = free_.back();
-            free_.pop_back();
-        }
-        on_the_way_[number] = {bytes.data(), static_cast<uint32_t>(bytes.size()), copies, order, false, false};
-        ++held_;
-        return number;
-    }
-
-    /// What is held after its offers outlives the frame.
-    void keep(uint32_t number) {
-        OnTheWay& packet = on_the_way_[number];
-        if (packet.waiting == 0) return;
-        packet.data = buffers_.copy(packet.data, packet.size);
-        packet.kept = true;
-    }
-
-    template <class Archive>
-    void carry_packet(Archive& archive, OnTheWay& packet) {
-        archive(packet.size, packet.waiting, packet.order, packet.sent);
-        if (packet.waiting == 0) return;
-        std::vector<uint8_t> bytes;
-        if constexpr (!Archive::loading) bytes.assign(packet.data, packet.data + packet.size);
-        archive(bytes);
-        if constexpr (Archive::loading) {
-            if (bytes.size() != packet.size) return archive.fail();
-            packet.data = buffers_.copy(bytes.data(), bytes.size());
-            packet.kept = true;
-        }
-    }
-
-    void one_less(uint32_t number) {
-        OnTheWay& packet = on_the_way_[number];
-        if (--packet.waiting != 0) return;
-        if (packet.kept) buffers_.give_back(const_cast<uint8_t*>(packet.data), packet.size);
-        free_.push_back(number);
+        on_the_way_.keep(item.packet);
     }
 
     void emitted(uint16_t port, const uint8_t* data, size_t size) override {
@@ -500,9 +444,7 @@ class Machine final : Emitter {
     bool failed_ = false;
     std::deque<Change> changes_;
 
-    std::vector<OnTheWay> on_the_way_;
-    std::vector<uint32_t> free_;
-    BufferPool buffers_;
+    OnTheWay on_the_way_;
 };
 
 }  // namespace polysome

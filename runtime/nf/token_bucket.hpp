@@ -36,8 +36,11 @@ struct BucketLook {
     return tokens >= wanted ? BucketLook{true, tokens - wanted} : BucketLook{false, wanted - tokens};
 }
 
-/// The same, quickly for what nearly always holds: everything is below 2^64, and nothing was taken in advance.
-inline BucketLook bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, uint64_t rate, u128 most) {
+/// Calls `use(enough, left)`, as `bucket_look` says. For what nearly always holds, that everything is below 2^64 and
+/// nothing was taken in advance, `left` has 64 bits, so that all is in registers.
+template <class Use>
+[[gnu::always_inline]] inline auto with_bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, uint64_t rate,
+                                                    u128 most, Use use) {
     if (now >= bucket.last && (bucket.tokens | most | wanted) >> 64 == 0) [[likely]] {
         const auto held = static_cast<uint64_t>(bucket.tokens), limit = static_cast<uint64_t>(most),
                    asked = static_cast<uint64_t>(wanted);
@@ -45,21 +48,29 @@ inline BucketLook bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, u
         const bool much = __builtin_mul_overflow(now - bucket.last, rate, &more);
         const bool over = __builtin_add_overflow(held, more, &sum) || much;
         const uint64_t tokens = over ? limit : std::min(limit, sum);
-        return tokens >= asked ? BucketLook{true, tokens - asked} : BucketLook{false, asked - tokens};
+        return use(tokens >= asked, tokens >= asked ? tokens - asked : asked - tokens);
     }
-    return bucket_look_wide(bucket, now, wanted, rate, most);
+    const BucketLook look = bucket_look_wide(bucket, now, wanted, rate, most);
+    return use(look.enough, look.left);
+}
+inline BucketLook bucket_look(const Bucket& bucket, uint64_t now, u128 wanted, uint64_t rate, u128 most) {
+    return with_bucket_look(bucket, now, wanted, rate, most,
+                            [](bool enough, auto left) { return BucketLook{enough, left}; });
 }
 
 /// Are there `n`? Changes nothing.
 inline bool bucket_has(const Bucket& bucket, uint64_t now, uint64_t n, uint64_t rate, uint64_t burst, uint64_t scale) {
-    return bucket_look(bucket, now, static_cast<u128>(n) * scale, rate, static_cast<u128>(burst) * scale).enough;
+    return with_bucket_look(bucket, now, static_cast<u128>(n) * scale, rate, static_cast<u128>(burst) * scale,
+                            [](bool enough, auto) { return enough; });
 }
 
 /// Takes `n` if they are there. If not, the bucket stays exactly as it was.
 inline bool bucket_take(Bucket& bucket, uint64_t now, uint64_t n, uint64_t rate, uint64_t burst, uint64_t scale) {
-    const auto look = bucket_look(bucket, now, static_cast<u128>(n) * scale, rate, static_cast<u128>(burst) * scale);
-    if (look.enough) bucket = {.tokens = look.left, .last = now};
-    return look.enough;
+    return with_bucket_look(bucket, now, static_cast<u128>(n) * scale, rate, static_cast<u128>(burst) * scale,
+                            [&](bool enough, auto left) {
+                                if (enough) bucket = {.tokens = left, .last = now};
+                                return enough;
+                            });
 }
 
 /// The first ns, not before `now` and the bucket's own time, at which it has `n`; NEVER if there is none below 2^64

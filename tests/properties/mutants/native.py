@@ -109,11 +109,14 @@ MACHINE = (
         ("short frames leave", Kind.missing_check, "policer", "        if (packet.headers.is_short()) [[unlikely]]\n            return drop(order, reason_short_frame);\n", ""),
         ("timers one period late", Kind.time, "telemetry", "static_cast<u128>(fired_[i] + 1)", "static_cast<u128>(fired_[i] + 2)"),
         ("timers before expiry", Kind.order, "telemetry", "if (planned_ < best) {", "if (planned_ <= best) {"),
-        ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
         ("emitted by nobody", Kind.accounting, "router6", "bytes, cause_);", "bytes, no_packet);"),
         ("a nanosecond is no time", Kind.time, "writing", "&& time <= nf_.clock.now && settled_; }", "&& time <= nf_.clock.now + 1 && settled_; }"),
         ("a batch happens when its first packet does", Kind.time, "writing", "settled = stays_settled(last);", "settled = true;"),
         ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
+    ),
+    *of(
+        "runtime/nf/on_the_way.hpp",
+        ("what is held is not copied", Kind.stale, "reframer", "        packet.data = buffers_.copy(packet.data, packet.size);\n        packet.kept = true;\n", ""),
     ),
     *of(
         "runtime/nf/policy/shape.hpp",
