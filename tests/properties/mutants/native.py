@@ -143,7 +143,7 @@ MACHINE = (
 STATE = (
     *of(
         "runtime/nf/token_bucket.hpp",
-        ("a refused take pays", Kind.rate, "policer", "if (look.enough) bucket =", "bucket ="),
+        ("a refused take pays", Kind.rate, "policer", "if (enough) bucket =", "bucket ="),
         ("no burst", Kind.rate, "policer", "    tokens = std::min(most, tokens);\n", ""),
     ),
     *of(
