@@ -10,6 +10,7 @@ from __future__ import annotations
 from polysome.backends.nf_cpp.constants_code import instance_name
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.lines import initialised
+from polysome.backends.nf_cpp.names import identifier
 from polysome.backends.nf_cpp.parse_code import ParseExpressions, key_names, match_test
 from polysome.backends.nf_cpp.reads import Place, instance_of, leaf_type, load
 from polysome.backends.nf_cpp.shapes import Shape
@@ -80,7 +81,7 @@ class _Straight:
         keys, cases = self._cases(node)
         for n, (test, target) in enumerate([*goals, *cases]):
             if n == len(goals):
-                lines += keys
+                lines += [*keys, *self._either(way, instances, after, cases)]
             inner = self._target(way, instances, after, target)
             if test == "":
                 return [*lines, *(inner if len(inner) == 1 else ["{", *("    " + line for line in inner), "}"])]
@@ -92,6 +93,49 @@ class _Straight:
         while rest == ["return 0;"] and lines and lines[-1].startswith("if (") and lines[-1].endswith(") return 0;"):
             lines.pop()
         return [*lines, *rest]
+
+    def _either(
+        self, way: tuple[int, ...], instances: tuple[tuple[int, int], ...], pos: int, cases: list[tuple[str, int]]
+    ) -> list[str]:
+        """The tests of those first cases that end one shape, as TCP and UDP do, without a branch on which it is: that
+        would be as hard to foresee as the next packet. Only where all that any of them says is in the frame."""
+        claimed = any(self.parser.instances[i].header.end is not None for i, _ in instances)
+        found: list[_LastHeader] = []
+        shape: Shape | None = None
+        for test, target in cases:
+            here, node = self.ends.get((*way, target)), self.parser.nodes[target]
+            if here is None or test == "" or node.instance is None or node.hooks or node.cases:
+                break
+            header = self.parser.instances[node.instance].header
+            if shape not in (None, here) or not (claimed or header.end is None) or not _says_once(header):
+                break
+            shape = here
+            self.e.offsets[node.instance], self.e.pos = pos, pos
+            says = header.size or header.end
+            found.append(_LastHeader(self.parser, node.instance, test, "" if says is None else self.e.code(says)))
+        self.e.offsets, self.e.pos = dict(instances), pos
+        if shape is None or len(found) == 1:
+            return []
+        masks = [mask_text(self.parser, shape.mask(one.instance)) for one in found]
+        demanded = [_conjuncts(one.test) for one in found]
+        shared = [part for part in demanded[0] if all(part in parts for parts in demanded)]
+        own = [[part for part in parts if part not in shared] or ["true"] for parts in demanded]
+        there = f"h.size >= {pos + max(one.fixed for one in found)}"
+        return [
+            f"if ({' && '.join([there, *shared])}) {{  // all that these say is in the frame",
+            *(f"    const bool is_{one.name} = {' && '.join(parts)};" for one, parts in zip(found, own, strict=True)),
+            *(f"    const uint64_t {one.name}_says = {one.says or one.fixed};" for one in found),
+            f"    const uint64_t said = {_choice(found, [f'{one.name}_says' for one in found])};",
+            f"    const uint64_t size = {_choice(found, ['said' if one.sized else str(one.fixed) for one in found])};",
+            # Too much, if it is neither.
+            f"    const uint64_t least = {_choice(found, [str(one.fixed) for one in found], 'UINT64_MAX')};",
+            f"    if (said >= least && h.room >= {pos} + size) {{",
+            f"        h.payload = {pos} + static_cast<uint32_t>(size);",
+            f"        h.valid = {_choice(found, masks)};",
+            f"        return {shape.number};  // {shape.name}",
+            "    }",
+            "}",
+        ]
 
     def _target(self, way: tuple[int, ...], instances: tuple[tuple[int, int], ...], pos: int, node: int) -> list[str]:
         if node >= 0:
@@ -146,6 +190,51 @@ class _Straight:
             tests = [match_test(m, names) for m in case.matches]
             cases.append(("" if "" in tests else " || ".join(tests), case.target))
         return (keys if cases else []), cases
+
+
+class _LastHeader:
+    """A header that may be the last one, if `test`; `says` is its size, if it is `sized`, or where its packet ends."""
+
+    def __init__(self, parser: ir.Parser, instance: int, test: str, says: str) -> None:
+        header = parser.instances[instance].header
+        self.instance, self.name = instance, identifier(parser.instances[instance].name)
+        self.test, self.says, self.fixed, self.sized = test, says, header.fixed, header.size is not None
+
+
+def _conjuncts(test: str) -> list[str]:
+    """The parts of a test (match_test) of which all must hold."""
+    return [test] if "||" in test else test.removeprefix("(").removesuffix(")").split(" && ")
+
+
+def _choice(headers: list[_LastHeader], values: list[str], neither: str | None = None) -> str:
+    """The value for the header that is there; which is one of them, if there is no value for `neither`."""
+    *others, last = values if neither is None else [*values, neither]
+    return " : ".join([*(f"is_{one.name} ? {value}" for one, value in zip(headers, others, strict=False)), last])
+
+
+def _says_once(header: ir.Header) -> bool:
+    """Does it say either its size or where its packet ends, or neither, and is all that it demands (`valid`) that this
+    is no less than its fixed part?"""
+    says = header.size if header.end is None else header.end
+    if header.size is not None and header.end is not None:
+        return False
+    match says, header.valid:
+        case _, None:
+            return True
+        case (
+            ir.HeaderField(field=n),
+            ir.Binary(op=">=", left=ir.HeaderField(field=m), right=ir.Const(value=int(least))),
+        ):
+            return n == m and least <= header.fixed
+        case (
+            ir.Binary(op="*", left=ir.Cast(value=ir.HeaderField(field=n)), right=ir.Const(value=int(unit))),
+            ir.Binary(op=">=", left=ir.HeaderField(field=m), right=ir.Const(value=int(least))),
+        ):
+            # A field of fewer bits than its multiple has, which is no less than the size of its units.
+            fits = (1 << header.fields[n].width) * unit <= 1 << 16
+            return n == m and fits and unit > 0 and least <= -(-header.fixed // unit)
+        case _:
+            return False
 
 
 def fixed_place(parser: ir.Parser, i: int, offset: int, h: str, end: str | None = None) -> Place:
