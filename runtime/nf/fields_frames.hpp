@@ -130,8 +130,10 @@ class FieldsNf : public Nf {
         p.whole = Tag::is_whole(frame);
         if (p.whole) [[unlikely]]
             return parse_whole(rest, port, p);
-        if (!Nf::parse_fields(Tag::number(frame), rest, Tag::length(frame), port, p)) [[unlikely]]
-            return skip(p);
+        if (!Nf::parse_fields(Tag::number(frame), rest, Tag::length(frame), port, p)) [[unlikely]] {
+            p.headers.begin(rest.data(), Tag::length(frame), port);
+            skip(p);
+        }
     }
     /// A packet of a port without handler, or of no class: nothing is known of it.
     void skip(Packet& p) const {

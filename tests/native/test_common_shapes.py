@@ -117,6 +117,54 @@ def test_none_if_a_written_field_fits_in_no_integer_with_the_bits_beside_it(
     assert own(tmp_path, "1 => to_second;", handler="if second { first.mark = 1; }", second=second)
 
 
+EITHER = """header first {{ kind: u8; mark: u8; {end} }}
+header second {{ n: u8; m: u8; {fields} {clauses} }}
+header third {{ n: u8; m: u8; }}
+parser own {{
+  state start {{ extract first; select first.kind {{ 1 => two; 2 => three; {more} }} }}
+  state two {{ extract second; }}
+  state three {{ extract third; }}
+}}
+nf own {{ port a, b; on packet {{ send b; }} }}
+"""
+ENDS = "end mark as u16 + 2;"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "end", "without"),
+    [
+        ("", "", True),
+        ("size n;", "", True),
+        ("valid n >= 2; size n;", "", True),
+        ("valid n >= 3; size n;", "", False),
+        ("valid n > 1; size n;", "", False),
+        ("valid m >= 2; size n;", "", False),
+        ("valid n >= 1; size n as u16 * 2;", "", True),
+        ("valid n >= 2; size n as u16 * 2;", "", False),
+        ("valid n >= 2; end n;", ENDS, True),
+        ("valid n >= 3; end n;", ENDS, False),
+        ("end n;", "", False),
+        ("size n; end m;", ENDS, False),
+    ],
+)
+def test_which_of_two_comes_last_is_found_without_a_branch(
+    clauses: str, end: str, without: bool, tmp_path: Path
+) -> None:
+    """Where all that a header demands is that what it says of its size or the packet's is no less than its fixed part;
+    and nobody else has said where the packet ends, or it says nothing of that."""
+    fields = "more: rest;" if "size" in clauses else ""
+    spec = EITHER.format(clauses=clauses, end=end, fields=fields, more="")
+    assert ("const bool is_second" in generate(written(tmp_path, spec).program)) == without
+
+
+def test_one_header_that_two_ways_lead_to_is_no_choice(tmp_path: Path) -> None:
+    spec = EITHER.format(clauses="", end="", fields="", more="3 => two_too;")
+    spec = spec.replace("1 => two; 2 => three;", "1 => two;").replace(
+        "state three", "state two_too { extract second; }\n  state three"
+    )
+    assert "const bool is_second" not in generate(written(tmp_path, spec).program)
+
+
 @pytest.mark.parametrize(
     ("fields", "some"), [("a: u8; b: u16; c: u8;", True), ("a: bit<4>; b: u16; c: bit<12>;", False)]
 )

@@ -109,6 +109,8 @@ class _Straight:
             header = self.parser.instances[node.instance].header
             if shape not in (None, here) or not (claimed or header.end is None) or not _says_once(header):
                 break
+            if any(one.instance == node.instance for one in found):
+                break
             shape = here
             self.e.offsets[node.instance], self.e.pos = pos, pos
             says = header.size or header.end
