@@ -13,7 +13,7 @@ from tests.testing.traffic.kit import written
 from polysome.backends.nf_cpp.build import built, missing
 from polysome.backends.nf_cpp.generate import generate
 
-SPARSE = "nf sparse { port a, b, c, d; on packet from b, d { send a; } }"
+SPARSE = "use net.l4; nf sparse { port a, b, c, d; on packet from b, d { send a; } }"
 MAIN = """#include <cstdint>
 #include <cstdio>
 #include "handles.hpp"
