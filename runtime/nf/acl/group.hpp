@@ -57,27 +57,39 @@ class AclGroup {
     /// The first row that all vectors have.
     template <size_t Blocks, size_t Components>
     [[gnu::always_inline]] static uint32_t first_of(const std::array<const RowBlock*, Components>& vectors) {
-        std::array<RowBlock, Blocks> rows;
         uint32_t occupied = 0;  // bit i: word i has a row
-        for (size_t b = 0; b < Blocks; ++b) {
+        uint64_t first = 0;     // the first of these words
+        for (size_t b = Blocks; b-- > 0;) {
             RowBlock both = vectors[0][b];
             for (size_t c = 1; c < Components; ++c) both &= vectors[c][b];
-            occupied |= occupied_words(both) << 8 * b;
-            rows[b] = both;
+            const Occupied here = occupied_words(both);
+            occupied = occupied << 8 | here.words;
+            first = here.words != 0 ? here.first : first;
         }
         if (occupied == 0) return none;
-        const auto word = static_cast<uint32_t>(std::countr_zero(occupied));
-        return word * 64 + static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(rows[word / 8][word % 8])));
+        return static_cast<uint32_t>(std::countr_zero(occupied) * 64 + std::countr_zero(first));
     }
 
-    /// Bit i: word i is not 0.
-    [[gnu::always_inline]] static uint32_t occupied_words(const RowBlock& block) {
+    /// `words`: bit i: word i is not 0; `first` is the first of these, if any.
+    struct Occupied {
+        uint32_t words;
+        uint64_t first;
+    };
+    [[gnu::always_inline]] static Occupied occupied_words(const RowBlock& block) {
 #ifdef __AVX512F__
-        return _mm512_test_epi64_mask(reinterpret_cast<const __m512i&>(block), reinterpret_cast<const __m512i&>(block));
+        // In registers: memory that was written as a whole is not read in part at once.
+        const auto& all = reinterpret_cast<const __m512i&>(block);
+        const __mmask8 words = _mm512_test_epi64_mask(all, all);
+        const __m512i some = _mm512_maskz_compress_epi64(words, all);
+        return {words, static_cast<uint64_t>(_mm_cvtsi128_si64(_mm512_castsi512_si128(some)))};
 #else
-        uint32_t occupied = 0;
-        for (uint32_t w = 0; w < 8; ++w) occupied |= static_cast<uint32_t>(block[w] != 0) << w;
-        return occupied;
+        uint32_t words = 0;
+        uint64_t first = 0;
+        for (uint32_t w = 8; w-- > 0;) {
+            words |= static_cast<uint32_t>(block[w] != 0) << w;
+            first = block[w] != 0 ? block[w] : first;
+        }
+        return {words, first};
 #endif
     }
 
