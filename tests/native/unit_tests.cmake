@@ -16,7 +16,8 @@ include_directories(${CMAKE_CURRENT_LIST_DIR}/../../runtime ${CMAKE_CURRENT_SOUR
 find_package(Threads REQUIRED)
 
 # unit_tests([FOLDERS folder...] [LIBRARIES library...]): an executable for each test_*.cpp of the project, and of these
-# folders, with these libraries. What all include is parsed once: half a second for each of them.
+# folders, with these libraries. What all include is parsed once: half a second for each of them; but not for those
+# whose property SKIP_PRECOMPILE_HEADERS says that they have flags of their own.
 function(unit_tests)
   cmake_parse_arguments(PARSE_ARGV 0 given "" "" "FOLDERS;LIBRARIES")
   find_package(GTest REQUIRED)
@@ -28,9 +29,10 @@ function(unit_tests)
       add_executable(${name} ${source})
       target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main Threads::Threads ${given_LIBRARIES})
       add_test(NAME ${name} COMMAND ${name})
-      if(first)
+      get_source_file_property(alone ${source} SKIP_PRECOMPILE_HEADERS)
+      if(first AND NOT alone)
         target_precompile_headers(${name} REUSE_FROM ${first})
-      else()
+      elseif(NOT alone)
         target_precompile_headers(
           ${name} PRIVATE <gtest/gtest.h> <algorithm> <array> <functional> <map> <optional> <random> <span> <string>
           <unordered_map> <vector>)
