@@ -165,6 +165,13 @@ def test_one_header_that_two_ways_lead_to_is_no_choice(tmp_path: Path) -> None:
     assert "const bool is_second" not in generate(written(tmp_path, spec).program)
 
 
+def test_a_field_may_be_called_as_the_choice_is(tmp_path: Path) -> None:
+    """Else its test would ask for itself."""
+    spec = EITHER.format(clauses="", end="", fields="", more="").replace("kind", "is_second")
+    text = generate(written(tmp_path, spec).program)
+    assert "const bool is_second_ = is_second == 1u;" in text and "const bool is_third = is_second == 2u;" in text
+
+
 @pytest.mark.parametrize(
     ("fields", "some"), [("a: u8; b: u16; c: u8;", True), ("a: bit<4>; b: u16; c: bit<12>;", False)]
 )

@@ -100,6 +100,7 @@ class _Straight:
         """The tests of those first cases that end one shape, as TCP and UDP do, without a branch on which it is: that
         would be as hard to foresee as the next packet. Only where all that any of them says is in the frame."""
         claimed = any(self.parser.instances[i].header.end is not None for i, _ in instances)
+        keys = key_names(self.parser, self.parser.nodes[way[-1]])  # which the tests name
         found: list[_LastHeader] = []
         shape: Shape | None = None
         for test, target in cases:
@@ -113,8 +114,9 @@ class _Straight:
                 break
             shape = here
             self.e.offsets[node.instance], self.e.pos = pos, pos
+            name = identifier(f"is_{self.parser.instances[node.instance].name}", [*keys, *(one.there for one in found)])
             says = header.size or header.end
-            found.append(_LastHeader(self.parser, node.instance, test, "" if says is None else self.e.code(says)))
+            found.append(_LastHeader(header, node.instance, name, test, "" if says is None else self.e.code(says)))
         self.e.offsets, self.e.pos = dict(instances), pos
         if shape is None or len(found) == 1:
             return []
@@ -125,9 +127,9 @@ class _Straight:
         there = f"h.size >= {pos + max(one.fixed for one in found)}"
         return [
             f"if ({' && '.join([there, *shared])}) {{  // all that these say is in the frame",
-            *(f"    const bool is_{one.name} = {' && '.join(parts)};" for one, parts in zip(found, own, strict=True)),
-            *(f"    const uint64_t {one.name}_says = {one.says or one.fixed};" for one in found),
-            f"    const uint64_t said = {_choice(found, [f'{one.name}_says' for one in found])};",
+            *(f"    const bool {one.there} = {' && '.join(parts)};" for one, parts in zip(found, own, strict=True)),
+            *(f"    const uint64_t {one.told} = {one.says or one.fixed};" for one in found),
+            f"    const uint64_t said = {_choice(found, [one.told for one in found])};",
             f"    const uint64_t size = {_choice(found, ['said' if one.sized else str(one.fixed) for one in found])};",
             # Too much, if it is neither.
             f"    const uint64_t least = {_choice(found, [str(one.fixed) for one in found], 'UINT64_MAX')};",
@@ -195,11 +197,11 @@ class _Straight:
 
 
 class _LastHeader:
-    """A header that may be the last one, if `test`; `says` is its size, if it is `sized`, or where its packet ends."""
+    """A header that may be the last one, if `test`; `says` is its size, if it is `sized`, or where its packet ends.
+    `there` and `told` are the locals that hold both."""
 
-    def __init__(self, parser: ir.Parser, instance: int, test: str, says: str) -> None:
-        header = parser.instances[instance].header
-        self.instance, self.name = instance, identifier(parser.instances[instance].name)
+    def __init__(self, header: ir.Header, instance: int, there: str, test: str, says: str) -> None:
+        self.instance, self.there, self.told = instance, there, f"{there.removeprefix('is_')}_says"
         self.test, self.says, self.fixed, self.sized = test, says, header.fixed, header.size is not None
 
 
@@ -211,7 +213,7 @@ def _conjuncts(test: str) -> list[str]:
 def _choice(headers: list[_LastHeader], values: list[str], neither: str | None = None) -> str:
     """The value for the header that is there; which is one of them, if there is no value for `neither`."""
     *others, last = values if neither is None else [*values, neither]
-    return " : ".join([*(f"is_{one.name} ? {value}" for one, value in zip(headers, others, strict=False)), last])
+    return " : ".join([*(f"{one.there} ? {value}" for one, value in zip(headers, others, strict=False)), last])
 
 
 def _says_once(header: ir.Header) -> bool:
