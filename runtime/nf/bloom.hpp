@@ -4,9 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "nf/archive.hpp"
+#include "nf/memory.hpp"
 #include "nf/siphash.hpp"
 
 namespace polysome {
@@ -19,32 +19,25 @@ class Bloom {
 
     /// Asks for the key's bits ahead of `add` or `contains`.
     void prefetch(uint64_t hash) const {
-        const uint64_t step = place_step(hash);
-        for (uint64_t i = 0; i < hashes_; ++i, hash += step) __builtin_prefetch(&words_[place(hash, bits_) / 64], 1);
+        if (memory() <= always_near) return;
+        each(*this, hash, [](const uint64_t& word, uint64_t) { __builtin_prefetch(&word, 1); });
     }
 
     /// From now on the key is in.
     void add(uint64_t hash) {
-        const uint64_t step = place_step(hash);
-        for (uint64_t i = 0; i < hashes_; ++i, hash += step) {
-            const uint64_t bit = place(hash, bits_);
-            words_[bit / 64] |= uint64_t{1} << bit % 64;
-        }
+        each(*this, hash, [](uint64_t& word, uint64_t bit) { word |= bit; });
     }
 
     bool contains(uint64_t hash) const {
-        const uint64_t step = place_step(hash);
-        for (uint64_t i = 0; i < hashes_; ++i, hash += step) {
-            const uint64_t bit = place(hash, bits_);
-            if ((words_[bit / 64] >> bit % 64 & 1) == 0) return false;
-        }
-        return true;
+        uint64_t missing = 0;  // no branch: all of them are at hand
+        each(*this, hash, [&](const uint64_t& word, uint64_t bit) { missing |= bit & ~word; });
+        return missing == 0;
     }
 
     /// Forgets everything. O(bits).
-    void clear() { std::fill(words_.begin(), words_.end(), 0); }
+    void clear() { std::fill_n(words_.data(), words_.size(), 0); }
 
-    size_t memory() const { return words_.size() * sizeof(uint64_t); }
+    size_t memory() const { return words_.bytes(); }
 
     /// To one of the same size.
     template <class Archive>
@@ -55,8 +48,20 @@ class Bloom {
     }
 
   private:
+    /// Calls `use` with each of the hash's bits and the word that has it. What it writes might be a member, as far as a
+    /// compiler can know: so none is read in the loop.
+    template <class Self, class Use>
+    [[gnu::always_inline]] static void each(Self& self, uint64_t hash, Use use) {
+        const uint64_t step = place_step(hash), bits = self.bits_;
+        auto* const words = self.words_.data();
+        for (uint64_t left = self.hashes_; left != 0; --left, hash += step) {
+            const uint64_t bit = place(hash, bits);
+            use(words[bit / 64], uint64_t{1} << bit % 64);
+        }
+    }
+
     uint64_t bits_, hashes_;
-    std::vector<uint64_t> words_;
+    MappedArray<uint64_t> words_;
 };
 
 }  // namespace polysome

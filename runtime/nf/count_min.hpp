@@ -5,9 +5,9 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "nf/archive.hpp"
+#include "nf/memory.hpp"
 #include "nf/siphash.hpp"
 
 namespace polysome {
@@ -20,33 +20,29 @@ class CountMin {
 
     /// Asks for the key's counters ahead of `add` or `estimate`.
     void prefetch(uint64_t hash) const {
-        const uint64_t step = place_step(hash);
-        for (size_t row = 0; row < counters_.size(); row += width_, hash += step)
-            __builtin_prefetch(&counters_[row + place(hash, width_)], 1);
+        if (memory() <= always_near) return;
+        each(*this, hash, [](const uint64_t& counter) { __builtin_prefetch(&counter, 1); });
     }
 
     /// Counts the key n times.
     void add(uint64_t hash, uint64_t n = 1) {
-        const uint64_t step = place_step(hash);
-        for (size_t row = 0; row < counters_.size(); row += width_, hash += step) {
-            uint64_t& counter = counters_[row + place(hash, width_)];
-            if (__builtin_add_overflow(counter, n, &counter)) counter = std::numeric_limits<uint64_t>::max();
-        }
+        each(*this, hash, [n](uint64_t& counter) {
+            uint64_t sum;
+            counter = __builtin_add_overflow(counter, n, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
+        });
     }
 
     /// At least how often the key was counted.
     uint64_t estimate(uint64_t hash) const {
         uint64_t least = std::numeric_limits<uint64_t>::max();
-        const uint64_t step = place_step(hash);
-        for (size_t row = 0; row < counters_.size(); row += width_, hash += step)
-            least = std::min(least, counters_[row + place(hash, width_)]);
+        each(*this, hash, [&](const uint64_t& counter) { least = std::min(least, counter); });
         return least;
     }
 
     /// Forgets everything. O(width · depth).
-    void clear() { std::fill(counters_.begin(), counters_.end(), 0); }
+    void clear() { std::fill_n(counters_.data(), counters_.size(), 0); }
 
-    size_t memory() const { return counters_.size() * sizeof(uint64_t); }
+    size_t memory() const { return counters_.bytes(); }
 
     /// To one of the same size.
     template <class Archive>
@@ -56,8 +52,18 @@ class CountMin {
     }
 
   private:
+    /// Calls `use` with the counter that the hash means in each row. What it writes might be a member, as far as a
+    /// compiler can know: so none is read in the loop.
+    template <class Self, class Use>
+    [[gnu::always_inline]] static void each(Self& self, uint64_t hash, Use use) {
+        const uint64_t step = place_step(hash), width = self.width_;
+        auto* row = self.counters_.data();
+        for (auto* const end = row + self.counters_.size(); row != end; row += width, hash += step)
+            use(row[place(hash, width)]);
+    }
+
     uint64_t width_;
-    std::vector<uint64_t> counters_;
+    MappedArray<uint64_t> counters_;
 };
 
 }  // namespace polysome

@@ -395,6 +395,10 @@ class FlowMap : FlowEntries<Spec> {
                     return {Put::stored};
                 }
             }
+            if constexpr (Traits::alone) {
+                overwrite(n, value, {});
+                return {Put::stored};
+            }
         }
         return write(n, key, value);
     }

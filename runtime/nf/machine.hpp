@@ -26,6 +26,7 @@
 #include "nf/counters.hpp"
 #include "nf/on_the_way.hpp"
 #include "nf/policy/base.hpp"
+#include "nf/siphash.hpp"
 #include "nf/types.hpp"
 
 namespace polysome {
@@ -167,6 +168,13 @@ class Machine final : Emitter {
         if (place.handled) [[likely]]
             nf_.prepare(place.packet);
     }
+    /// Hashes what `prepare` wrote down for sketches.
+    [[gnu::always_inline]] static void hash(std::span<Place> places) {
+        for (size_t i = 0; i < places.size(); i += sip_lanes) {
+            const size_t last = std::min(sip_lanes, places.size() - i) - 1;
+            Nf::hash_together([&](size_t lane) -> auto& { return places[i + std::min(lane, last)].packet.ahead; });
+        }
+    }
     [[gnu::always_inline]] void prefetch(Place& place) const { nf_.prefetch_entries(place.packet); }
     /// The handler, at the present time, and what becomes of the packet.
     void handle(const Arrival& arrival, Place& place, uint64_t order) {
@@ -298,6 +306,7 @@ class Machine final : Emitter {
             prepare(places[i]);
             last = std::max(last, batch[i].time);
         }
+        hash({places, n});
         for (size_t i = 0; i < n; ++i) prefetch(places[i]);
         counted(n, [&]() __attribute__((always_inline)) {
             bool settled = false;

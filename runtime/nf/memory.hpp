@@ -10,6 +10,10 @@
 
 namespace polysome {
 
+/// What is no larger than this, in bytes, stays in the second cache level, which takes hardly longer to read than to
+/// fetch ahead.
+inline constexpr size_t always_near = size_t{256} << 10;
+
 /// How an array is used: `random`, all of it; `sparse`, hardly more than its beginning, or from one end to the other,
 /// or a place now and then, which must not wait until a huge page is zeroed.
 enum class Access : uint8_t { random, sparse };
@@ -53,6 +57,7 @@ class MappedArray {
     T& operator[](size_t i) { return data_[i]; }
     const T& operator[](size_t i) const { return data_[i]; }
     T* data() { return data_; }
+    const T* data() const { return data_; }
     size_t size() const { return size_; }
     size_t bytes() const { return size_ * sizeof(T); }
 

@@ -95,6 +95,7 @@ class Sharded {
             cores_[i] = core(places_[i]);
         }
         for (size_t i = 0; i < n; ++i) machines_[cores_[i]]->prepare(places_[i]);
+        One::hash({places_.data(), n});
         for (size_t i = 0; i < n; ++i) machines_[cores_[i]]->prefetch(places_[i]);
         for (size_t i = 0; i < n; ++i) {
             until(batch[i].time);

@@ -5,48 +5,60 @@
 
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "nf/types.hpp"
 
 namespace polysome {
 
-/// The state while a message is absorbed, 8 bytes at a time. Without loops over bytes, and without calls, so that
-/// messages of a constant size become straight code, and several at once overlap.
+/// A message of each lane's own.
+inline constexpr size_t sip_lanes = 8;
+using SipLanes = uint64_t __attribute__((vector_size(8 * sip_lanes)));
+
+/// The state while a message is absorbed, 8 bytes at a time; of one message, or of one in each lane. Without loops over
+/// bytes, and without calls, so that messages of a constant size become straight code, and several at once overlap.
+template <class Word>
 class SipState {
   public:
     [[gnu::always_inline]] explicit SipState(u128 seed) {
         const auto k0 = static_cast<uint64_t>(seed), k1 = static_cast<uint64_t>(seed >> 64);
-        v0 = k0 ^ 0x736f6d6570736575, v1 = k1 ^ 0x646f72616e646f6d;
-        v2 = k0 ^ 0x6c7967656e657261, v3 = k1 ^ 0x7465646279746573;
+        v0 = Word{} + (k0 ^ 0x736f6d6570736575), v1 = Word{} + (k1 ^ 0x646f72616e646f6d);
+        v2 = Word{} + (k0 ^ 0x6c7967656e657261), v3 = Word{} + (k1 ^ 0x7465646279746573);
     }
 
     /// 8 bytes, little-endian.
-    [[gnu::always_inline]] void absorb(uint64_t word) {
+    [[gnu::always_inline]] void absorb(Word word) {
         v3 ^= word;
         round(), round();
         v0 ^= word;
     }
 
-    /// The hash; `last` are the bytes behind the last whole word, at most 7, little-endian, of a message of `size`.
-    [[gnu::always_inline]] uint64_t finish(uint64_t last, size_t size) {
-        absorb(last | static_cast<uint64_t>(size) << 56);
+    /// The hash, once all is absorbed: as the last word, sip_end(size) and the bytes behind the last whole word.
+    [[gnu::always_inline]] void finish(Word& hash) {
         v2 ^= 0xff;
         round(), round(), round(), round();
-        return v0 ^ v1 ^ v2 ^ v3;
+        hash = v0 ^ v1 ^ v2 ^ v3;
     }
 
   private:
+    template <int by>
+    [[gnu::always_inline]] static void rotate(Word& word) {
+        word = word << by | word >> (64 - by);
+    }
     [[gnu::always_inline]] void round() {
         v0 += v1, v2 += v3;
-        v1 = std::rotl(v1, 13) ^ v0, v3 = std::rotl(v3, 16) ^ v2;
-        v0 = std::rotl(v0, 32);
+        rotate<13>(v1), rotate<16>(v3), v1 ^= v0, v3 ^= v2;
+        rotate<32>(v0);
         v2 += v1, v0 += v3;
-        v1 = std::rotl(v1, 17) ^ v2, v3 = std::rotl(v3, 21) ^ v0;
-        v2 = std::rotl(v2, 32);
+        rotate<17>(v1), rotate<21>(v3), v1 ^= v2, v3 ^= v0;
+        rotate<32>(v2);
     }
 
-    uint64_t v0, v1, v2, v3;
+    Word v0, v1, v2, v3;
 };
+
+/// What ends a message of `size` bytes: this, and the at most 7 bytes behind its last whole word, little-endian.
+constexpr uint64_t sip_end(size_t size) { return static_cast<uint64_t>(size) << 56; }
 
 /// At most 8 bytes as a little-endian number.
 [[gnu::always_inline]] inline uint64_t load_little(const uint8_t* data, size_t size) {
@@ -58,7 +70,7 @@ class SipState {
 
 /// The hash of `size` bytes under `seed`: k0 is its lower, k1 its upper half. O(size).
 [[gnu::always_inline]] inline uint64_t siphash(u128 seed, const uint8_t* data, size_t size) {
-    SipState state(seed);
+    SipState<uint64_t> state(seed);
     size_t at = 0;
     const auto step = [&] {
         if (size - at < 8) return;
@@ -67,7 +79,44 @@ class SipState {
     };
     step(), step(), step(), step(), step(), step();  // compilers do not unroll the loop by themselves
     while (size - at >= 8) step();
-    return state.finish(load_little(data + at, size - at), size);
+    state.absorb(load_little(data + at, size - at) | sip_end(size));
+    uint64_t hash;
+    state.finish(hash);
+    return hash;
+}
+
+/// A message of `size` bytes, and its hash as soon as it was hashed together with others.
+template <size_t size>
+struct SipMessage {
+    static constexpr size_t words = size / 8 + 1;
+
+    uint64_t word[words];
+    uint64_t hash;
+
+    /// Where all of its bytes are to be written.
+    [[gnu::always_inline]] uint8_t* bytes() {
+        word[words - 1] = sip_end(size);
+        return reinterpret_cast<uint8_t*>(word);
+    }
+};
+
+/// Hashes `sip_lanes` messages of one size under `seed`: those that `message(lane)` refers to, of which some may be the
+/// same. Where the processor's vectors are that wide, it costs about what one costs.
+template <class Message>
+[[gnu::always_inline]] inline void siphash_together(u128 seed, Message message) {
+    const auto word = [&](size_t i, SipLanes& lanes) __attribute__((always_inline)) {
+        lanes = SipLanes{message(0).word[i], message(1).word[i], message(2).word[i], message(3).word[i],
+                         message(4).word[i], message(5).word[i], message(6).word[i], message(7).word[i]};
+    };
+    static_assert(sip_lanes == 8);
+    SipState<SipLanes> state(seed);
+    SipLanes lanes;
+    for (size_t i = 0; i < std::remove_reference_t<decltype(message(0))>::words; ++i) {
+        word(i, lanes);
+        state.absorb(lanes);
+    }
+    state.finish(lanes);
+    for (size_t lane = 0; lane < sip_lanes; ++lane) message(lane).hash = lanes[lane];
 }
 
 /// The place below `size` that a hash means: floor(hash · size / 2^64).

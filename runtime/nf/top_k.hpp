@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nf/archive.hpp"
+#include "nf/flow_map/key.hpp"
 #include "nf/flow_map/table.hpp"
 #include "nf/min_tree.hpp"
 #include "nf/types.hpp"
@@ -22,32 +23,40 @@ namespace polysome {
 template <class Key>
 class TopK {
   public:
-    TopK(uint64_t k, uint64_t counters, uint64_t seed = 0) : k_(k), most_(counters), seed_(seed), table_(counters) {}
+    using Sought = polysome::Sought<Key>;
+
+    TopK(uint64_t k, uint64_t counters, uint64_t seed = 0)
+        : k_(k), most_(counters), seed_(seed), table_(2 * counters) {}
+
+    /// What the other functions take for a key.
+    Sought sought(const Key& key) const { return {key, hash_words(key, seed_), 0}; }
+    /// Fetches what they read first.
+    void prefetch(const Sought& key) const { table_.prefetch(key.hash); }
 
     /// Counts `key` n times; if it has no counter and none is left, it inherits the least one.
-    void add(const Key& key, uint64_t n = 1) {
+    void add(const Sought& key, uint64_t n = 1) {
         if (n == 0) return;
-        const uint64_t hash = hash_words(key, seed_);
-        if (const uint32_t found = find(key, hash); found != EntryTable::none) {
+        if (const uint32_t found = find(key); found != EntryTable::none) {
             const Rank rank = this->rank(found);
             ranks_.raise(found, number({sum(rank.count, n), rank.inserted}));
         } else if (counters_.size() < most_) {
-            table_.insert(hash, ranks_.size());
-            counters_.push_back({key, hash});
+            table_.insert(key.hash, ranks_.size());
+            counters_.push_back({key.words, key.hash});
             ranks_.push(number({n, inserted_++}));
         } else {
             const uint32_t least = ranks_.least();
             Counter& counter = counters_[least];
             table_.erase(counter.hash, least);
-            table_.insert(hash, least);
-            counter = {key, hash};
+            table_.insert(key.hash, least);
+            counter = {key.words, key.hash};
             ranks_.raise(least, number({sum(rank(least).count, n), inserted_++}));
+            table_.prefetch(counters_[ranks_.least()].hash);  // it most likely goes next
         }
     }
 
     /// At least how often `key` was counted, and at most that plus (all counts)/counters.
-    uint64_t estimate(const Key& key) const {
-        const uint32_t found = find(key, hash_words(key, seed_));
+    uint64_t estimate(const Sought& key) const {
+        const uint32_t found = find(key);
         if (found != EntryTable::none) return rank(found).count;
         return counters_.size() == most_ ? rank(ranks_.least()).count : 0;
     }
@@ -114,14 +123,14 @@ class TopK {
         return __builtin_add_overflow(count, n, &count) ? std::numeric_limits<uint64_t>::max() : count;
     }
 
-    uint32_t find(const Key& key, uint64_t hash) const {
-        return table_.find(hash, [&](uint32_t counter) { return counters_[counter].key == key; });
+    uint32_t find(const Sought& key) const {
+        return table_.find(key.hash, [&](uint32_t counter) { return same_words(counters_[counter].key, key.words); });
     }
 
     uint64_t k_, most_, seed_;
     uint64_t inserted_ = 0;
     std::vector<Counter> counters_;
-    EntryTable table_;  ///< counters by their keys
+    EntryTable table_;  ///< counters by their keys; half empty, so that hardly any bucket is passed by
     MinTree ranks_;     ///< of the counters
 };
 

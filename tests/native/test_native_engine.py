@@ -193,6 +193,44 @@ def test_keys_of_one_table_that_a_packet_needs_at_once_and_keys_of_which_it_need
         compared(spec.small(4), trace)
 
 
+SKETCHES_OF_SOME = """use net.l4;
+nf sketches {
+  port a, b;
+  relevant flow, ipv4.{ttl, identification}, l4.{sport, dport} else drop "other";
+  state {
+    large:  bloom<Flow> { capacity 1M; error 1%; }
+    small:  bloom<Flow> { capacity 20; error 20%; }
+    counts: count_min<u16> { error 20%; confidence 60%; }
+    wide:   count_min<u16> { error 0.01%; confidence 99%; }
+    first:  top_k<u16> { k 4; }
+    hosts:  hyperloglog<ipv4> { error 20%; }
+  }
+  on packet from a {
+    if ipv4.ttl > 64 { counts.add(l4.sport); first.add(l4.sport, len as u64); large.add(flow); }
+    else { small.add(flow); wide.add(l4.dport, 3); }
+    ipv4.identification = (counts.estimate(l4.sport) + wide.estimate(l4.sport) * 7) as u16;
+    if flow in large { ipv4.identification = ipv4.identification + 1000; }
+    if flow.reversed in small { ipv4.identification = ipv4.identification + 2000; }
+    send b;
+  }
+  on packet from b {
+    hosts.add(ipv4.src);
+    first.add(l4.dport);
+    ipv4.identification = (hosts.estimate() * 100 + first.estimate(l4.dport) * 10 + first.estimate(80)) as u16;
+    send a;
+  }
+}"""
+
+
+def test_sketches_whose_keys_only_some_packets_have(tmp_path: Path) -> None:
+    spec = written(tmp_path, SKETCHES_OF_SOME)
+    members = generate(spec.program).split("struct Ahead {")[1].split("};")[0]
+    assert members.count("SipMessage<") >= 4 and members.count("first_key") >= 1
+    for trace in traffic.seeded(spec, 3, count=60):
+        for batch in (1, 7, 8, 9, 32):
+            compared(spec, trace, RunOptions(batch=batch))
+
+
 def test_packets_that_change_their_form() -> None:
     compared(network(REWRITING), rewriting_trace())
 

@@ -62,6 +62,32 @@ TEST(SipHash, S5_1_messagesOfEveryLength) {
     EXPECT_EQ(siphash(7, message.data(), 16), defined(7, {message.begin(), message.begin() + 16}));
 }
 
+/// Messages of `size` bytes in all lanes: of their own, and the same one in several.
+template <size_t size>
+void compare_together() {
+    std::array<SipMessage<size>, sip_lanes> messages;
+    std::array<std::vector<uint8_t>, sip_lanes> bytes;
+    for (size_t lane = 0; lane < sip_lanes; ++lane) {
+        for (size_t i = 0; i < size; ++i) bytes[lane].push_back(static_cast<uint8_t>(lane * 41 + i * 37 + 128));
+        std::memset(&messages[lane], 0xee, sizeof messages[lane]);
+        std::copy(bytes[lane].begin(), bytes[lane].end(), messages[lane].bytes());
+    }
+    siphash_together(reference_key(), [&](size_t lane) -> auto& { return messages[lane]; });
+    for (size_t lane = 0; lane < sip_lanes; ++lane)
+        ASSERT_EQ(messages[lane].hash, defined(reference_key(), bytes[lane])) << size << ' ' << lane;
+    for (auto& message : messages) message.hash = 0;
+    siphash_together(reference_key(), [&](size_t lane) -> auto& { return messages[std::min<size_t>(lane, 2)]; });
+    for (size_t lane = 0; lane < sip_lanes; ++lane)
+        ASSERT_EQ(messages[lane].hash, lane > 2 ? 0 : defined(reference_key(), bytes[lane])) << size << ' ' << lane;
+}
+
+TEST(SipHash, S5_1_severalMessagesOfEveryLengthTogether) {
+    [&]<size_t... size>(std::index_sequence<size...>) {
+        (compare_together<size>(), ...);
+    }(std::make_index_sequence<64>());
+    compare_together<255>();
+}
+
 TEST(SipHash, S5_5_places) {
     uint64_t hash = 0x4000000080000000;
     const uint64_t step = place_step(hash);

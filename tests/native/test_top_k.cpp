@@ -15,8 +15,14 @@ constexpr uint64_t most = ~uint64_t{0};
 
 Key key(char c) { return {static_cast<uint64_t>(c)}; }
 
-struct Filled : TopK<Key> {
-    Filled(std::string_view keys, uint64_t k, uint64_t counters) : TopK(k, counters) {
+struct Top : TopK<Key> {
+    using TopK::TopK;
+    void add(const Key& key, uint64_t n = 1) { TopK::add(sought(key), n); }
+    uint64_t estimate(const Key& key) const { return TopK::estimate(sought(key)); }
+};
+
+struct Filled : Top {
+    Filled(std::string_view keys, uint64_t k, uint64_t counters) : Top(k, counters) {
         for (const char c : keys) add(key(c));
     }
 };
@@ -97,7 +103,7 @@ TEST(TopK, S9_2_doesWhatAListDoes) {
     std::mt19937_64 random(9);
     for (const uint64_t counters : {1u, 2u, 3u, 8u, 9u, 40u}) {
         for (const uint64_t keys : {3u, 12u, 100u}) {
-            TopK<Key> top(counters, counters);
+            Top top(counters, counters, /*seed=*/random());
             Model model{counters};
             for (int i = 0; i < 600; ++i) {
                 if (i == 250) top.clear(), model.items.clear();

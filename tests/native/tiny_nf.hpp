@@ -48,6 +48,8 @@ struct Nf {
         uint32_t size;
     };
     struct Packet {
+        struct {
+        } ahead;
         Parsed<1> headers;
         Fields fields;
         bool skipped;
@@ -75,6 +77,7 @@ struct Nf {
     }
     void skip(Packet& packet) const { packet.skipped = true; }
     void prepare(Packet&) const {}
+    static void hash_together(auto) {}
     void prefetch_entries(Packet&) const {}
     static constexpr bool emits = true;
     template <class Use, class Rare>

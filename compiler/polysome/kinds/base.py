@@ -56,11 +56,12 @@ class NativeState:
     is one of those in runtime/nf that `generated.hpp` includes for every NF.
 
     `type`: its name; `{words}` in it is how many 64-bit words a key takes. It is made with `sizes(options)`, 64-bit
-    numbers, written as `made` has it. Its methods take what the kind's do: a key as its hash or, if it `keeps_keys`,
-    as words. It has `carry` as all state has (nf/archive.hpp), `contains(key)` if the kind has an `element`, and, if it
-    `iterates`, `items()`: pairs of a key's words and a number. `prefetched`: it is larger than a cache, and
-    `prefetch(hash)` is called ahead. Bytes, if not as the kind says: `memory(options, words, table)`, where `table(n)`
-    are those of a hash table that finds n things.
+    numbers, written as `made` has it (`seed`: of hash tables). Its methods take what the kind's do: a key as its hash
+    or, if it `keeps_keys`, as words. It has `carry` as all state has (nf/archive.hpp), `contains(key)` if the kind has
+    an `element`, and, if it `iterates`, `items()`: pairs of a key's words and a number. `prefetched`: it may be larger
+    than a cache, and `prefetch(key)` is called ahead; if it `keeps_keys`, a key is then what `sought(words)` makes of
+    it. Bytes, if not as the kind says: `memory(options, words, table)`, where `table(n)` are those of a hash table that
+    finds n things.
     """
 
     type: str

@@ -59,8 +59,10 @@ struct FlowMapTraits {
         expires && ((Spec::has_idle && Spec::idle_varies) || (Spec::has_age && Spec::age_varies));
 
     static constexpr size_t indexes = std::tuple_size_v<typename Spec::Indexes>;
-    /// A write of an entry that is there changes its value and its last use, and nothing follows from that.
-    static constexpr bool plain = !sinks && !keeps_idle && !keeps_age && !Spec::has_owned && indexes == 0;
+    /// A write of an entry that is there changes the entry alone, and maybe when it is due.
+    static constexpr bool alone = !Spec::has_owned && indexes == 0;
+    /// It changes its value and its last use, and nothing follows from that.
+    static constexpr bool plain = alone && !sinks && !keeps_idle && !keeps_age;
     /// Index keys may come from a row, whose contents change: then they are kept as they were at the write.
     static constexpr bool keeps_index_words = indexes > 0 && Spec::has_alive;
 

@@ -182,6 +182,7 @@ STATE = (
     *of(
         "runtime/nf/siphash.hpp",
         ("another end", Kind.constant, "load_balancer", "v2 ^= 0xff;", "v2 ^= 0xfe;"),
+        ("the first lane's hash for all", Kind.key, "telemetry", "message(lane).hash = lanes[lane];", "message(lane).hash = lanes[0];"),
     ),
     *of(
         "runtime/nf/top_k.hpp",
@@ -190,13 +191,13 @@ STATE = (
     ),
     *of(
         "runtime/nf/count_min.hpp",
-        ("counts once", Kind.estimate, "telemetry", "add_overflow(counter, n, &counter)", "add_overflow(counter, n != 0, &counter)"),
+        ("counts once", Kind.estimate, "telemetry", "add_overflow(counter, n, &sum)", "add_overflow(counter, n != 0, &sum)"),
         ("the highest row", Kind.estimate, "telemetry", "uint64_t least = std::numeric_limits<uint64_t>::max();", "uint64_t least = 0;"),
     ),
     *of(
         "runtime/nf/bloom.hpp",
-        ("the first bit decides", Kind.estimate, "telemetry", "if ((words_[bit / 64] >> bit % 64 & 1) == 0) return false;", "return (words_[bit / 64] >> bit % 64 & 1) != 0;"),
-        ("clear does nothing", Kind.missing_update, "telemetry", "std::fill(words_.begin(), words_.end(), 0);", ""),
+        ("the last bit decides", Kind.estimate, "telemetry", "missing |= bit & ~word;", "missing = bit & ~word;"),
+        ("clear does nothing", Kind.missing_update, "telemetry", "std::fill_n(words_.data(), words_.size(), 0);", ""),
     ),
     *of(
         "runtime/nf/hyperloglog.hpp",

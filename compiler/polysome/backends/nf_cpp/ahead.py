@@ -26,7 +26,7 @@ Identity = tuple[str, str | None, str]
 class AheadKey:
     """The key of a lookup in `state` (through `index`), as an expression over the packet as it arrived.
 
-    Only packets that meet all of `guard` (condition, whether it is true) need it.
+    Only packets that meet all of `guard` (condition, whether it is true) need it. Of a `sketch`, its hash is needed.
     """
 
     state: str
@@ -156,10 +156,12 @@ class MainLine:
                 pure = self.pure(key)
                 if pure is not None:
                     yield AheadKey(state, index, pure, guard)
-            case ir.MethodCall(state=state, args=(key, *_)) | ir.Contains(state=state, key=key) if self._sketch(state):
-                pure = self.pure(key)
-                if pure is not None:
-                    yield AheadKey(state, None, pure, guard, sketch=True)
+            case ir.MethodCall(state=state, args=(key, *_)) | ir.Contains(state=state, key=key):
+                decl, pure = self.program.state[state], self.pure(key)
+                if isinstance(decl, ir.KindDecl) and pure is not None:
+                    native = native_of(decl.kind)
+                    if native.prefetched or not native.keeps_keys:
+                        yield AheadKey(state, None, pure, guard, sketch=not native.keeps_keys)
             case ir.BucketOp(place=ir.Place(state=state, kind=_, key=key)) if key is not None:
                 pure = self.pure(key)
                 if pure is not None and isinstance(self.program.state[state], ir.MapDecl):
@@ -171,10 +173,6 @@ class MainLine:
             case ir.Binary(left=a, right=b):
                 yield from self.inside(a, guard)
                 yield from self.inside(b, guard)
-
-    def _sketch(self, state: str) -> bool:
-        decl = self.program.state[state]
-        return isinstance(decl, ir.KindDecl) and not native_of(decl.kind).keeps_keys
 
     def pure(self, e: Any) -> Any:
         """`e` with known locals replaced; None if it depends on state, time or what the handler does."""

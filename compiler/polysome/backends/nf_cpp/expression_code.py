@@ -404,17 +404,20 @@ class PlainExpressions:
 
     def hashed(self, parts: list[tuple[t.Type, str]]) -> str:
         """SipHash of the parts' canonical bytes, keyed by `param seed`."""
-        writer, buffer = self.temp("writer"), self.temp("bytes")
+        buffer = self.temp("bytes")
         size = sum(tc.canonical_size(type) for type, _ in parts)
-        lines = []
+        written = " ".join(self.written(parts, buffer))
+        return f"({{ uint8_t {buffer}[{max(size, 1)}]; {written} siphash(SEED, {buffer}, {size}); }})"
+
+    def written(self, parts: list[tuple[t.Type, str]], buffer: str) -> list[str]:
+        """Statements that write the parts' canonical bytes."""
+        writer = self.temp("writer")
+        lines = [f"Writer {writer}({buffer});"]
         for type, text in parts:
             name = self.temp("part")
             lines.append(f"const auto {name} = {text};")
             lines += tc.canonical(type, name, writer)
-        return (
-            f"({{ uint8_t {buffer}[{max(size, 1)}]; Writer {writer}({buffer}); {' '.join(lines)} "
-            f"siphash(SEED, {buffer}, {size}); }})"
-        )
+        return lines
 
 
 def _wrapped(text: str) -> bool:

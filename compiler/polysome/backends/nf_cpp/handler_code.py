@@ -13,7 +13,7 @@ from polysome.backends.nf_cpp.sizes import native_of
 from polysome.backends.nf_cpp.state_expressions import Expressions
 from polysome.backends.nf_cpp.statement_code import INDENT, Statements
 from polysome.backends.nf_cpp.trace_code import TracedStatements
-from polysome.backends.nf_cpp.types_code import cpp, key_cpp
+from polysome.backends.nf_cpp.types_code import canonical_size, cpp, key_cpp, words
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
@@ -145,7 +145,9 @@ class Handlers:
         lines = ["/// Keys that a batch computes and prefetches before its first decision.", "struct Ahead {"]
         for member, one in self.ahead.items():
             if one.sketch:
-                lines.append(f"    uint64_t {member};")
+                lines.append(f"    SipMessage<{canonical_size(one.key.type)}> {member};")
+            elif isinstance(self.program.state[one.state], ir.KindDecl):
+                lines.append(f"    Sought<std::array<uint64_t, {words(one.key.type)}>> {member};")
             else:
                 lines.append(f"    Sought<{key_cpp(one.key.type)}> {member};")
         lines += [
@@ -180,7 +182,7 @@ class Handlers:
                 lines += [INDENT * 3 + line for n in range(len(members)) for line in self._prepare_key(members, n)]
                 lines.append("            break;")
             lines += [NO_OTHER, "    }"]
-        return [*lines, "}", "", *self._prefetch()]
+        return [*lines, "}", "", *self._hash(), "", *self._prefetch()]
 
     def _prepare_key(self, members: list[tuple[str, AheadKey]], n: int) -> list[str]:
         """The statements for one of a handler's keys."""
@@ -190,9 +192,8 @@ class Handlers:
         name = f"state.{identifier(one.state)}"
         if one.sketch:
             there = any(m == member and set(k.conditions) <= set(one.conditions) for m, k in members[:n])
-            lines = [] if there else [f"a.{member} = {e.key_hash(one.key)};"]
-            if self._prefetched(one.state):
-                lines.append(f"{name}.prefetch(a.{member});")
+            written = e.written([(one.key.type, e.code(one.key))], f"a.{member}.bytes()")
+            lines = [] if there else ["{", *(INDENT + line for line in written), "}"]
         else:
             prefix, suffix = self._of_index(one)
             lines = [
@@ -205,29 +206,49 @@ class Handlers:
         whole = tests[0] if len(tests) == 1 else " && ".join(f"({test})" for test in tests)
         return [f"if ({whole}) {{", *(INDENT + line for line in lines), "}"] if lines else []
 
-    def _prefetched(self, state: str) -> bool:
-        decl = self.program.state[state]
-        return isinstance(decl, ir.KindDecl) and native_of(decl.kind).prefetched
+    def _hash(self) -> list[str]:
+        """What sketches hash is hashed for several packets at once; a packet without a key has whatever was there."""
+        return [
+            "/// Hashes the keys of sketches, of several packets at once: `ahead(i)` is that of packet i.",
+            "template <class AheadOf>",
+            "[[gnu::always_inline]] static void hash_together([[maybe_unused]] AheadOf ahead) {",
+            *(
+                f"    siphash_together(SEED, [&](size_t i) -> auto& {{ return ahead(i).{member}; }});"
+                for member, one in self.ahead.items()
+                if one.sketch
+            ),
+            "}",
+        ]
 
     def _prefetch(self) -> list[str]:
         lines = [
             "/// Fetches the entries; the buckets are there by now. No branch: whatever bucket 0 holds is at hand.",
             "[[gnu::always_inline]] void prefetch_entries([[maybe_unused]] Packet& p) const {",
+            *(f"    state.{name}.prefetch(p.ahead.{member}.hash);" for name, member in self._hashed_states()),
         ]
         for member, one in self.ahead.items():
-            if one.sketch:
+            if not isinstance(self.program.state[one.state], ir.MapDecl):
                 continue
             prefix, suffix = self._of_index(one)
             name = f"state.{identifier(one.state)}"
             lines.append(f"    {name}.{prefix}expect{suffix}(p.ahead.{member});")
         return [*lines, "}"]
 
+    def _hashed_states(self) -> list[tuple[str, str]]:
+        """The sketches larger than a cache, and the members that they are asked with."""
+        found: dict[tuple[str, str], None] = {}
+        for member, one in (pair for members in self.of_handler for pair in members):
+            decl = self.program.state[one.state]
+            if one.sketch and isinstance(decl, ir.KindDecl) and native_of(decl.kind).prefetched:
+                found[identifier(one.state), member] = None
+        return list(found)
+
     def _of_index(self, one: AheadKey) -> tuple[str, str]:
         """What the names of a map's functions have before and behind them."""
-        decl = self.program.state[one.state]
-        assert isinstance(decl, ir.MapDecl)
         if one.index is None:
             return "", ""
+        decl = self.program.state[one.state]
+        assert isinstance(decl, ir.MapDecl)
         return "index_", f"<{[i.name for i in decl.indexes].index(one.index)}>"
 
 

@@ -74,7 +74,7 @@ class Expressions(PlainExpressions):
         """What sketches use for a key."""
         ahead = self.ahead_key("", None, e)
         if ahead is not None:
-            return f"a.{ahead}"
+            return f"a.{ahead}.hash"
         return self.hashed([(e.type, self.code(e))])
 
     def _state_len(self, decl: ir.AnyState) -> str:
@@ -99,10 +99,15 @@ class Expressions(PlainExpressions):
     def _kind_key(self, decl: ir.AnyState, key: ir.Expr) -> str:
         """A key as the class of the kind takes it."""
         assert isinstance(decl, ir.KindDecl)
-        if not native_of(decl.kind).keeps_keys:
+        native = native_of(decl.kind)
+        if not native.keeps_keys:
             return self.key_hash(key)
+        ahead = self.ahead_key(decl.name, None, key)
+        if ahead is not None:
+            return f"a.{ahead}"
         self.shared.types.setdefault(key.type)
-        return f"pack({self.code(key)})"
+        words = f"pack({self.code(key)})"
+        return f"{self.state(decl.name)}.sought({words})" if native.prefetched else words
 
     def put(self, state: str, key: ir.Expr, value: str, node: ir.Node) -> str:
         """Stores a value, or ends the handler with the reason why not."""
