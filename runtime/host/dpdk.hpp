@@ -4,7 +4,7 @@
 ///
 /// Logical port K is the K-th DPDK port, of any driver (also net_pcap, net_af_packet, net_ring, and without hugepages);
 /// more ports than the NF has are an error, unless they are left out with DPDK's own arguments. One core polls all
-/// ports, 32 packets at a time. Packets that are changed in place leave in the buffer in which they came.
+/// ports, 64 packets at a time at most. Packets that are changed in place leave in the buffer in which they came.
 ///
 /// Counters go to stdout at the end, a line every second to stderr. SIGHUP reads the config again, between two bursts;
 /// SIGINT and SIGTERM end the program. Exit code 0; 2 for a wrong command line; 3 for the environment.
@@ -28,7 +28,7 @@ namespace polysome::host {
 /// DPDK ports that take and send bursts; frees what it cannot send, and counts it.
 class DpdkPorts {
   public:
-    static constexpr uint16_t burst = 32;
+    static constexpr uint16_t burst = largest_batch;
     static constexpr uint16_t ring = 1024;
     static constexpr unsigned tries = 64;     ///< of a full transmit queue
     static constexpr uint32_t ethernet = 18;  ///< bytes of header and checksum, if a device does not say what it adds

@@ -110,13 +110,14 @@ class FieldsNf : public Nf {
         return all;
     }();
 
-    struct Packet : Nf::Packet {
+    struct OfFrame {
         uint32_t frame_size;
         uint32_t leaving;  ///< bytes of the packet as it leaves, if a schedule asks
         uint16_t answer;   ///< the port of the answer's tag
         bool whole;
         bool known;
-
+    };
+    struct Packet : OfFrame, Nf::Packet {
         /// The frame, which is as it came until the packet is applied.
         const uint8_t* frame() const { return this->headers.data - Tag::head; }
     };

@@ -31,7 +31,7 @@ class KeyIndex {
     /// `key(i)` is the key at place i, from 0 to `size`, which is less than 2^31.
     template <class Key>
     void build(uint32_t size, Key key) {
-        table_ = std::make_unique<EntryTable>(2 * uint64_t{size} + 1);  // so that hardly any bucket is passed by
+        table_ = std::make_unique<EntryTable>(size);
         keys_.resize(size);
         for (uint32_t i = 0; i < size; ++i) {
             keys_[i] = key(i);

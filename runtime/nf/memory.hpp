@@ -14,6 +14,10 @@ namespace polysome {
 /// fetch ahead.
 inline constexpr size_t always_near = size_t{256} << 10;
 
+/// Memory that is larger than this, in bytes, is mostly not in the last cache level: it takes so long to come that more
+/// packets have to be looked at ahead, though they fill the first level.
+inline constexpr size_t far_away = size_t{24} << 20;
+
 /// How an array is used: `random`, all of it; `sparse`, hardly more than its beginning, or from one end to the other,
 /// or a place now and then, which must not wait until a huge page is zeroed.
 enum class Access : uint8_t { random, sparse };

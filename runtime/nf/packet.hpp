@@ -56,12 +56,12 @@ struct Bounds {
     uint32_t size;
     uint32_t end;
     uint32_t claimed;
-    uint32_t pos;
-    uint32_t room;
     uint32_t payload;
     uint16_t in_port;
     uint8_t depth;
     Mask valid;
+    uint32_t pos;
+    uint32_t room;
 
     void begin(const uint8_t* frame, uint32_t bytes, uint16_t port) {
         data = frame;

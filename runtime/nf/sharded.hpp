@@ -105,7 +105,7 @@ class Sharded {
 
     uint32_t core(const typename One::Place& place) const {
         if constexpr (divisible) {
-            if (place.handled)
+            if (place.packet.handled)
                 return machines_.front()->nf().core(place.packet, static_cast<uint32_t>(machines_.size()));
         }
         return 0;

@@ -25,8 +25,7 @@ class TopK {
   public:
     using Sought = polysome::Sought<Key>;
 
-    TopK(uint64_t k, uint64_t counters, uint64_t seed = 0)
-        : k_(k), most_(counters), seed_(seed), table_(2 * counters) {}
+    TopK(uint64_t k, uint64_t counters, uint64_t seed = 0) : k_(k), most_(counters), seed_(seed), table_(counters) {}
 
     /// What the other functions take for a key.
     Sought sought(const Key& key) const { return {key, hash_words(key, seed_), 0}; }
@@ -130,7 +129,7 @@ class TopK {
     uint64_t k_, most_, seed_;
     uint64_t inserted_ = 0;
     std::vector<Counter> counters_;
-    EntryTable table_;  ///< counters by their keys; half empty, so that hardly any bucket is passed by
+    EntryTable table_;  ///< counters by their keys
     MinTree ranks_;     ///< of the counters
 };
 

@@ -14,7 +14,7 @@ namespace polysome::system {
 
 struct NfHostConfig {
     uint32_t queue = 1024;  ///< frames that wait; more are dropped
-    uint32_t burst = 32;    ///< frames taken at once, 1 to 32
+    uint32_t burst = 32;    ///< frames taken at once, 1 to 64
     Time frame_time = 20;   ///< ns of the core for each frame; answers leave when the burst is done
     std::vector<Interval> stuck{};
 };

@@ -215,6 +215,9 @@ TEST_F(MachineTest, batches_change_nothing) {
         EXPECT_GT(single.size(), 500u);
         EXPECT_EQ(run<PolicyOf>(frames, changes, 32), single);
         EXPECT_EQ(run<PolicyOf>(frames, changes, 7), single);
+        tiny::remembered() = far_away + 1;
+        EXPECT_EQ(run<PolicyOf>(frames, changes, 64), single);
+        tiny::remembered() = 0;
     };
     same.template operator()<Fifo>();
     tiny::settings() = {.serve = 8'000'000'000, .classes = 3, .buffer = 200, .queue = 100};
@@ -227,6 +230,36 @@ TEST_F(MachineTest, batches_change_nothing) {
     same.template operator()<Shape>();
     tiny::settings() = {.window = 77, .count = 5};
     same.template operator()<Reframe>();
+}
+
+/// How many packets were parsed when each of 200 was decided.
+std::vector<size_t> looked_ahead(size_t remembered, size_t batch) {
+    struct Seen : Log {
+        std::vector<size_t> parsed;
+        void decided(uint64_t, uint64_t, const tiny::Nf<Fifo>::Packet&) { parsed.push_back(tiny::parsed()); }
+    } seen;
+    Machine<tiny::Nf<Fifo>, Seen> machine(seen, {}, false, batch);
+    tiny::remembered() = remembered;
+    tiny::parsed() = 0;
+    Trace trace(std::vector<Frame>(200, {1, 0, 's', 1}));
+    machine.arrive(trace.arrivals);
+    tiny::remembered() = 0;
+    return seen.parsed;
+}
+
+TEST_F(MachineTest, more_packets_are_looked_at_together_where_entries_are_far) {
+    const auto in_batches_of = [](size_t n) {
+        std::vector<size_t> parsed;
+        for (size_t i = 0; i < 200; ++i) parsed.push_back(std::min<size_t>((i / n + 1) * n, 200));
+        return parsed;
+    };
+    EXPECT_EQ(looked_ahead(0, 64), in_batches_of(32));
+    EXPECT_EQ(looked_ahead(far_away, 64), in_batches_of(32));
+    EXPECT_EQ(looked_ahead(far_away + 1, 64), in_batches_of(64));
+    EXPECT_EQ(looked_ahead(far_away + 1, 1000), in_batches_of(64));
+    EXPECT_EQ(looked_ahead(far_away + 1, 33), in_batches_of(33));
+    EXPECT_EQ(looked_ahead(0, 33), in_batches_of(32));
+    EXPECT_EQ(looked_ahead(far_away + 1, 0), in_batches_of(1));
 }
 
 using Sharding = MachineTest;

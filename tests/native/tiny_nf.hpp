@@ -26,6 +26,17 @@ inline Settings& settings() {
     return value;
 }
 
+/// Bytes of entries that the NF says it has.
+inline size_t& remembered() {
+    static size_t bytes = 0;
+    return bytes;
+}
+/// Packets parsed so far.
+inline size_t& parsed() {
+    static size_t packets = 0;
+    return packets;
+}
+
 template <template <class> class PolicyOf, bool timers = true>
 struct Nf {
     static constexpr std::string_view name = "tiny";
@@ -52,7 +63,7 @@ struct Nf {
         } ahead;
         Parsed<1> headers;
         Fields fields;
-        bool skipped;
+        bool handled, skipped;
     };
     using Verdict = PortsVerdict;
     struct Edits {
@@ -70,6 +81,7 @@ struct Nf {
     }
     bool handles(uint16_t port) const { return port < 3; }
     void parse(const uint8_t* data, uint32_t size, uint16_t port, Packet& packet) const {
+        ++parsed();
         packet.headers.begin(data, size, port);
         packet.fields = {data, size};
         packet.skipped = false;
@@ -78,6 +90,7 @@ struct Nf {
     void skip(Packet& packet) const { packet.skipped = true; }
     void prepare(Packet&) const {}
     static void hash_together(auto) {}
+    size_t remembered() const { return tiny::remembered(); }
     void prefetch_entries(Packet&) const {}
     static constexpr bool emits = true;
     template <class Use, class Rare>

@@ -50,7 +50,7 @@ class FlowEntries {
     /// for 32 to 64 entries; what arrays are rounded up by, at most 2 MiB each.
     static constexpr size_t bytes_per_entry() {
         const double place = static_cast<double>(sizeof(Hot) + (has_cold ? sizeof(Cold) : 0)) +
-                             PlaceTable::bytes_per_place + Traits::indexes * EntryTable::bytes_per_place;
+                             PlaceTable::bytes_per_place + Traits::indexes * EntryTable::bytes_per_entry;
         const double queues =
             (Traits::expires ? Slots::bytes_per_note : 0) + (Traits::queues_uses ? sizeof(Ranked) : 0);
         return static_cast<size_t>(place * 4 / 3 + queues + 0.5);

@@ -241,7 +241,12 @@ class PlaceTable : public TagTable<PlaceBucket> {
 /// A table of entries that have their numbers already: 64 bytes for 12 places, 7.11 bytes per entry of a full map.
 class EntryTable : public TagTable<EntryBucket> {
   public:
-    explicit EntryTable(uint64_t capacity) : TagTable(capacity) {}
+    /// Half as full as it may be, so that hardly any bucket is passed by: what lies in a later bucket is not fetched
+    /// ahead.
+    static constexpr uint64_t room = 2;
+    static constexpr double bytes_per_entry = room * bytes_per_place;
+
+    explicit EntryTable(uint64_t capacity) : TagTable(room * capacity) {}
 
     /// Calls `visit(entry)` for the first in the first bucket that may have this hash, and returns its number: that of
     /// any entry, or 0, if none has. Without a branch: half of all keys may be none.

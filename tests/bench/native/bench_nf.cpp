@@ -132,7 +132,7 @@ void run(const Options& options) {
     said.number("limit_bytes", static_cast<double>(limit->bytes()));
     said.number("last_cache", static_cast<double>(last_cache()));
     columns.emplace_back("limit", std::move(limit));
-    for (const auto& [name, column] : columns) column->load(trace);
+    for (const auto& [name, column] : columns) column->load(trace, options.traffic.far());
     const Pages large = pages();
     said.number("large_pages", large.all ? static_cast<double>(large.large) / static_cast<double>(large.all) : 1);
     measure_all(columns, options.seconds, options.repetitions, said);

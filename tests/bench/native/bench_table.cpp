@@ -223,7 +223,7 @@ void run(uint32_t flows, bool zipf, bool inserts, int core, double seconds, size
     columns.emplace_back("equal", filled<RivalMap>(flows, inserts));
     columns.emplace_back("limit", std::make_unique<LimitColumn>(columns[0].second->resident));
     const Trace trace(make_order(flows, zipf));
-    for (const auto& [name, column] : columns) column->load(trace);
+    for (const auto& [name, column] : columns) column->load(trace, true);
     const Pages large = pages();
     said.number("large_pages", large.all ? static_cast<double>(large.large) / static_cast<double>(large.all) : 1);
     measure_all(columns, seconds, repetitions, said);

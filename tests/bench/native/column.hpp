@@ -15,8 +15,11 @@ class Column {
     virtual ~Column() = default;
     /// Decides about whole packets that arrive at `now`, at most MOST, and rewrites them.
     virtual void batch(std::span<Packet> packets, uint64_t now) = 0;
-    /// What `pass` walks through; it must outlive this.
-    virtual void load(const Trace& trace) { trace_ = &trace; }
+    /// What `pass` walks through; it must outlive this. `far`: do the entries of its flows lie beyond the last cache?
+    virtual void load(const Trace& trace, bool far) {
+        trace_ = &trace;
+        far_ = far;
+    }
     /// The next packets of the trace, at least so many, in batches of the column's own size: this is what is timed.
     virtual void pass(size_t packets) = 0;
     /// One batch of the trace per element, which becomes its cycles of the time stamp counter per packet.
@@ -35,30 +38,32 @@ class Column {
 
   protected:
     const Trace* trace_ = nullptr;
+    bool far_ = false;
     uint64_t now_ = 1'000'000'000'000'000'000;
 };
 
-/// `Made` has `BATCH_SIZE` and `step(at)`: the packets of the trace from `at` on.
+/// `Made` has `BATCH_SIZE`, its best if entries are far (if not, no column is faster with more than 32), and
+/// `step(at)`: the packets of the trace from `at` on.
 template <class Made>
 class ColumnOf : public Column {
   public:
     void pass(size_t packets) final {
-        for (size_t done = 0; done < packets; done += Made::BATCH_SIZE) self().step(next());
+        for (size_t done = 0; done < packets; done += batch_size()) self().step(next());
     }
     void time_batches(std::span<double> cycles) final {
         for (double& one : cycles) {
             const uint64_t start = __rdtsc();
             self().step(next());
-            one = static_cast<double>(__rdtsc() - start) / static_cast<double>(Made::BATCH_SIZE);
+            one = static_cast<double>(__rdtsc() - start) / static_cast<double>(batch_size());
         }
     }
-    size_t batch_size() const final { return Made::BATCH_SIZE; }
+    size_t batch_size() const final { return far_ ? Made::BATCH_SIZE : std::min<size_t>(Made::BATCH_SIZE, 32); }
 
   private:
     Made& self() { return static_cast<Made&>(*this); }
     size_t next() {
-        const size_t at = cursor + Made::BATCH_SIZE > trace_->order.size() ? 0 : cursor;
-        cursor = at + Made::BATCH_SIZE;
+        const size_t at = cursor + batch_size() > trace_->order.size() ? 0 : cursor;
+        cursor = at + batch_size();
         return at;
     }
 };
@@ -73,8 +78,9 @@ class RivalColumn final : public ColumnOf<RivalColumn<Rival>> {
     explicit RivalColumn(const Setup& setup) : nf_(setup) {}
     void batch(std::span<Packet> packets, uint64_t now) override { nf_.batch(packets, now); }
     void step(size_t at) {
-        this->trace_->copy(at, BATCH_SIZE, buffers_);
-        nf_.batch(buffers_.first(BATCH_SIZE), this->later(BATCH_SIZE));
+        const size_t n = this->batch_size();
+        this->trace_->copy(at, n, buffers_);
+        nf_.batch(buffers_.first(n), this->later(n));
     }
     uint64_t emitted() const override {
         if constexpr (requires { nf_.emitted(); }) return nf_.emitted();

@@ -42,7 +42,7 @@ inline void must(bool right, const char* what) {
 template <class Nf, class Made>
 class GeneratedBase : public ColumnOf<Made> {
   public:
-    static constexpr size_t BATCH_SIZE = 32;  ///< the most that a machine looks at together
+    static constexpr size_t BATCH_SIZE = largest_batch;
 
     GeneratedBase(Made& self, std::span<const uint64_t> sizes, std::span<const uint8_t> config)
         : machine_(self, sizes, false, BATCH_SIZE) {
@@ -97,8 +97,9 @@ class GeneratedColumn final : public GeneratedBase<GeneratedNf, GeneratedColumn>
     void emitted(uint16_t, uint64_t time, std::span<const uint8_t> bytes, uint64_t) { tell(time, bytes); }
 
     void step(size_t at) {
-        trace_->copy(at, BATCH_SIZE, buffers_);
-        batch(buffers_.first(BATCH_SIZE), later(BATCH_SIZE));
+        const size_t n = batch_size();
+        trace_->copy(at, n, buffers_);
+        batch(buffers_.first(n), later(n));
     }
     void batch(std::span<Packet> packets, uint64_t now) override {
         std::array<Arrival, MOST> arrivals;
@@ -124,8 +125,8 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
     FieldsColumn(std::span<const uint64_t> sizes, std::span<const uint8_t> config)
         : GeneratedBase(*this, sizes, config) {}
 
-    void load(const Trace& trace) override {
-        Column::load(trace);
+    void load(const Trace& trace, bool far) override {
+        Column::load(trace, far);
         const size_t count = trace.order.size();
         prepared_ = large_array<Frame>(count);
         sizes_.resize(count);
@@ -135,7 +136,8 @@ class FieldsColumn final : public GeneratedBase<FieldsNf<GeneratedNf>, FieldsCol
     }
     void step(size_t at) {
         // One by one, as Trace::copy does.
-        decide(BATCH_SIZE, sizes_.data() + at, later(BATCH_SIZE), [&](size_t i) { frames_[i] = prepared_[at + i]; });
+        const size_t n = batch_size();
+        decide(n, sizes_.data() + at, later(n), [&](size_t i) { frames_[i] = prepared_[at + i]; });
     }
 
     void left(uint16_t, uint64_t, std::span<const uint8_t> bytes, uint64_t order) {

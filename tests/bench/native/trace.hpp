@@ -42,6 +42,9 @@ struct Traffic {
     Shape shape;
     uint32_t flows = 65536;
     bool zipf = false;
+
+    /// Do their entries, of about 100 bytes each, lie beyond the last cache level?
+    bool far() const { return flows > 262144; }
 };
 
 /// A batch of frames where the network function finds them and may change them.

@@ -184,6 +184,7 @@ class _Generator:
             "    struct Packet {",
             "        Ahead ahead;",
             "        uint8_t shape;  ///< number of its common shape; 0: it has none",
+            "        bool handled;   ///< is there a handler for packets of its port?",
             "        Headers headers;",
             "        Fields fields;",
             "    };",
@@ -375,6 +376,9 @@ class _Generator:
 
     def _time(self, maps: list[ir.MapDecl]) -> list[str]:
         lines = [
+            "/// Bytes of the entries there are, about: what lookups read.",
+            f"size_t remembered() const {{ return {' + '.join(map(_remembered, maps)) or '0'}; }}",
+            "",
             "// ---- time",
             "/// When the entry that ends first ends, if at or before `by`; else NEVER. Maps in declaration order.",
             "uint64_t next_due([[maybe_unused]] uint64_t by) {",
@@ -429,6 +433,11 @@ class _Generator:
         if any(d.idle is not None or d.age is not None for d in maps):
             lines.append("int ending_ = -1;")
         return lines
+
+
+def _remembered(decl: ir.MapDecl) -> str:
+    name = f"state.{identifier(decl.name)}"
+    return f"{name}.size() * {name}.bytes_per_entry()"
 
 
 def _is_key(type: t.Type) -> bool:

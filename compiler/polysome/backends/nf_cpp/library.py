@@ -10,7 +10,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple, Self
 
-BATCH = 32  # packets that are handled together, if nobody says otherwise
+BATCH = 64  # packets that are handled together at most, if nobody says otherwise
 _ERROR = 1024  # bytes of a message
 _RECORD = Struct("<BxHIQQ")
 _NONE32, _NONE64 = 2**32 - 1, 2**64 - 1

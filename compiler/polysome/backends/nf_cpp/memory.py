@@ -24,7 +24,7 @@ HOUR = 3600 * 10**9
 
 # runtime/nf/flow_map/table.hpp: places of a bucket, and its bytes
 PLACES, PLACE_BUCKET = 30, 32
-INDEX_PLACES, INDEX_BUCKET = 12, 64
+INDEX_PLACES, INDEX_BUCKET, INDEX_ROOM = 12, 64, 2
 # runtime/nf/flow_map/slots.hpp: notes in a chunk, and its bytes; wheel.hpp: bytes of a slot, and entries to one
 NOTES, CHUNK = 15, 128
 SLOT, PER_SLOT = 8, 64
@@ -94,7 +94,7 @@ def _kind(decl: ir.KindDecl) -> StateSize:
 
 def _index(things: int) -> int:
     """Of a table that finds so many."""
-    return _buckets(things, INDEX_PLACES) * INDEX_BUCKET
+    return _buckets(INDEX_ROOM * things, INDEX_PLACES) * INDEX_BUCKET
 
 
 # ---------------------------------------------------------------- maps
@@ -105,7 +105,7 @@ def _map(program: ir.Program, decl: ir.MapDecl) -> StateSize:
     hot, cold = _entry(program, decl)
     indexes = len(decl.indexes)
     queue = RANKED if _queues_uses(decl) else 0
-    place = hot + cold + Fraction(PLACE_BUCKET, PLACES) + indexes * Fraction(INDEX_BUCKET, INDEX_PLACES)
+    place = hot + cold + Fraction(PLACE_BUCKET, PLACES) + indexes * Fraction(INDEX_ROOM * INDEX_BUCKET, INDEX_PLACES)
     entry = place * Fraction(4, 3) + (Fraction(CHUNK, NOTES) if _expires(decl) else 0) + queue
 
     buckets = _buckets(decl.capacity, PLACES)

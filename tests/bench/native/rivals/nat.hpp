@@ -97,7 +97,7 @@ class Public {
 template <class Column>
 class Rival {
   public:
-    static constexpr size_t BATCH_SIZE = 32;
+    static constexpr size_t BATCH_SIZE = 64;
 
     explicit Rival(const Setup& setup)
         : addresses_(setup.rows),

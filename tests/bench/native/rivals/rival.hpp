@@ -6,7 +6,8 @@
 ///
 /// A rival is `template <class Column> class Rival`, made of a Setup, with `batch(packets, now)`, which decides about
 /// packets that arrive at one time (ns, never less than before) and rewrites them, and `BATCH_SIZE`, how many it is
-/// fastest with. Batches have at most MOST packets. One that makes packets itself has `emitted()` and `emit_to`.
+/// fastest with where entries are far. Batches have at most MOST packets. One that makes packets itself has `emitted()`
+/// and `emit_to`.
 #pragma once
 
 #include <cstdint>

@@ -97,7 +97,7 @@ def counters(options: Mapping[str, int]) -> int:
 def _native_memory(options: Mapping[str, int], words: int, table: Callable[[int], int]) -> int:
     """runtime/nf/top_k.hpp: the counters with keys and their hashes; a tournament of them; a table that finds them."""
     room: int = 1 << (counters(options) - 1).bit_length()  # the arrays double as they grow
-    return room * 8 * (words + 1) + max(room, 8) * (16 + 2 * 4) + table(2 * counters(options))
+    return room * 8 * (words + 1) + max(room, 8) * (16 + 2 * 4) + table(counters(options))
 
 
 KIND = StateKind(
