@@ -91,7 +91,10 @@ class Machine final : Emitter {
             const auto batch = arrivals.first(std::min(batch_now(), arrivals.size()));
             arrivals = arrivals.subspan(batch.size());
             if (changes_due(batch)) {
-                for (size_t i = 0; i < batch.size(); ++i) together(batch.subspan(i, 1));
+                for (size_t i = 0; i < batch.size(); ++i) {
+                    until_arrival(batch[i].time);  // first, as rows are looked up before a packet is answered
+                    together(batch.subspan(i, 1));
+                }
             } else {
                 together(batch);
             }

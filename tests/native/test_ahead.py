@@ -57,3 +57,45 @@ def test_the_handler_looks_up_no_other(name: str, tmp_path: Path) -> None:
     text = generate(program(tmp_path, BODIES[name][0]))
     (handler,) = re.findall(r"Verdict packet_from_\w+\(.*?\n    }\n", text, re.DOTALL)
     assert "sought(" not in handler and re.search(r"key = a\.seen_key_\d", handler)
+
+
+ROWS = """
+use net.l4;
+nf rows {{
+  port left, right;
+  config marks: map<u16, u16>;
+  state {{ seen: map<Flow, u64> {{ capacity 8; idle 1s; when full evict oldest; }} }}
+  on packet {{
+    {body}
+    send right;
+  }}
+}}
+"""
+MARK, NOTE = "let m = marks[flow.sport] else 0;", "seen[flow] = m as u64;"
+# Statements of a handler, and how many conditions each row has that is looked up ahead.
+ROW_BODIES = {
+    "everybody's": (f"{MARK} {NOTE}", [0]),
+    "of a branch": (f"if tcp {{ {MARK} {NOTE} }}", [1]),
+    "of those who stay": (f"if udp {{ send left; }} {MARK} {NOTE}", [1]),
+    "of those who stay in a branch": (
+        f"if tcp {{ if ipv4 {{ send left; }} {MARK} {NOTE} }} else {{ {MARK} {NOTE} }}",
+        [2, 1],
+    ),
+    "of those whose flow is not known": (f"if flow in seen {{ send left; }} {MARK} {NOTE}", []),
+    "of those whose flow is known": (f'let s = seen[flow] else drop "new"; {MARK} {NOTE}', []),
+    "of those whom a row lets pass": (f'let o = marks[flow.dport] else drop "none"; {MARK} {NOTE}', [0]),
+    "of state": ("let s = seen[flow] else 0; let m = marks[s as u16] else 0;" + NOTE, []),
+}
+
+
+@pytest.mark.parametrize("name", ROW_BODIES)
+def test_a_row_is_looked_up_ahead_for_those_who_surely_need_it(name: str, tmp_path: Path) -> None:
+    body, conditions = ROW_BODIES[name]
+    spec = written(tmp_path, ROWS.format(body=body)).program
+    (handler,) = spec.packet_handlers
+    found = [key for key in keys(spec, handler, set()) if key.config]
+    assert [len(key.guard) for key in found] == conditions
+    (text,) = re.findall(r"Verdict packet_from_\w+\(.*?\n    }\n", generate(spec), re.DOTALL)
+    lookups = body.count("marks[")
+    assert len(re.findall(r"= a\.marks_row_\d", text)) == len(found)
+    assert len(re.findall(r"marks\.get\(", text)) == lookups - len(found)

@@ -5,6 +5,7 @@ Over real captures: tests/semantics/test_corpus.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,10 @@ from polysome.engines.history import LENGTH
 from polysome.engines.native import run as native
 from polysome.engines.options import RunOptions, Unsupported
 from polysome.engines.record import Record
-from polysome.engines.trace import Trace
+from polysome.engines.trace import Change, Trace
 from polysome.ir import program as ir
 from polysome.kinds.hashing import encoder
-from polysome.kinds.values import plain
+from polysome.kinds.values import Prefix, plain
 from polysome.testing import traffic
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.time_jumps import jumps
@@ -229,6 +230,55 @@ def test_sketches_whose_keys_only_some_packets_have(tmp_path: Path) -> None:
     for trace in traffic.seeded(spec, 3, count=60):
         for batch in (1, 7, 8, 9, 32):
             compared(spec, trace, RunOptions(batch=batch))
+
+
+TABLES = """use net.l4;
+nf tables {
+  port a, b;
+  config marks:  map<u16, u16>;
+  config routes: lpm<ipv4, u16>;
+  relevant flow, ipv4.{ttl, identification, dst}, l4.{sport, dport} else drop "other";
+  state { seen: map<u16, u16> { capacity 8; age 5s; when full evict oldest; } }
+  on packet {
+    let way = routes[ipv4.dst] else 1;
+    if ipv4.ttl > 64 { ipv4.identification = way; send b; }
+    let mark = marks[l4.dport] else 2;
+    if tcp { let other = marks[l4.sport] else 3; ipv4.identification = way * 7 + other; }
+    else { ipv4.identification = way + mark * 31; }
+    require not (l4.sport in seen) else drop "seen";
+    seen[l4.sport] = mark;
+    let late = marks[l4.sport] else 4;
+    if late != 5 { send a; }
+    send b;
+  }
+}"""
+
+
+def test_rows_are_looked_up_ahead_and_config_changes_within_a_batch(tmp_path: Path) -> None:
+    spec = written(tmp_path, TABLES)
+    members = generate(spec.program).split("struct Ahead {")[1].split("};")[0]
+    assert [members.count(f"{name}_row") for name in ("routes", "marks")] == [1, 2]  # not the one behind `seen`
+    for trace in traffic.seeded(spec, 5, count=60):
+        found = [arrival for arrival in trace.arrivals if len(arrival.data) >= 38]
+        ports = sorted({int.from_bytes(a.data[at : at + 2], "big") for a in found for at in (34, 36)})
+        nets = sorted({int.from_bytes(a.data[30:31], "big") << 24 for a in found})
+        values = [
+            {
+                "marks": {port: port % 7 + n for port in ports[n % 2 :: 2]},
+                "routes": tuple((Prefix(32, net, 8), n) for net in nets[n // 2 :: 2]),
+            }
+            for n in range(4)
+        ]
+        now, times = 0, []
+        for arrival in trace.arrivals:
+            now = max(now, arrival.time)
+            times.append(now)
+        at = [times[len(times) * n // 4] for n in range(1, 4)] if times else []
+        changes = tuple(Change(time, value) for time, value in zip(at, values[1:], strict=False))
+        changed = replace(trace, config=values[0], changes=changes)
+        for batch in (1, 64):
+            compared(spec, changed, RunOptions(batch=batch))
+        compared(spec, changed, RunOptions(cores=2))
 
 
 def test_packets_that_change_their_form() -> None:

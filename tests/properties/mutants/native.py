@@ -112,7 +112,8 @@ MACHINE = (
         ("emitted by nobody", Kind.accounting, "router6", "bytes, cause_);", "bytes, no_packet);"),
         ("a nanosecond is no time", Kind.time, "writing", "&& time <= nf_.clock.now && settled_; }", "&& time <= nf_.clock.now + 1 && settled_; }"),
         ("a batch happens when its first packet does", Kind.time, "writing", "settled = stays_settled(last);", "settled = true;"),
-        ("a change of config waits for the batch", Kind.time, "nat", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
+        ("a change of config waits for the batch", Kind.time, "policer", "if (changes_due(batch)) {", "if (changes_due(batch) && batch.size() == 1) {"),
+        ("rows are those before the change", Kind.stale, "policer", "                    until_arrival(batch[i].time);  // first, as rows are looked up before a packet is answered\n", ""),
     ),
     *of(
         "runtime/nf/on_the_way.hpp",
@@ -299,8 +300,6 @@ GENERATOR = (
 
 EQUIVALENT = {
     "native matcher: prefixes match the other family": "the config has for a component prefixes of its own family only",
-    "native machine: a change of config waits for the batch": "keys that are computed ahead and what is parsed do not "
-    "depend on config, and the change itself still comes in time",
     "native ahead: locals keep the value they had": "handlers take what was computed ahead only for locals that are "
     "set once; of others, a wrong key is prefetched",
 }

@@ -15,6 +15,7 @@ from polysome.backends.nf_cpp.same_text import canonical_text
 from polysome.backends.nf_cpp.sizes import native_of
 from polysome.ir import program as ir
 from polysome.ir.reads import children
+from polysome.ir.walk import walk
 
 Guard = tuple[tuple[ir.Expr, bool], ...]
 
@@ -26,7 +27,8 @@ Identity = tuple[str, str | None, str]
 class AheadKey:
     """The key of a lookup in `state` (through `index`), as an expression over the packet as it arrived.
 
-    Only packets that meet all of `guard` (condition, whether it is true) need it. Of a `sketch`, its hash is needed.
+    Only packets that meet all of `guard` (condition, whether it is true) need it. Of a `sketch`, its hash is needed; of
+    a table of `config`, the row, as config does not change within a batch.
     """
 
     state: str
@@ -34,6 +36,7 @@ class AheadKey:
     key: ir.Expr
     guard: Guard
     sketch: bool = False
+    config: bool = False
 
     @property
     def identity(self) -> Identity:
@@ -87,6 +90,10 @@ def ends(body: ir.Body) -> bool:
     return False
 
 
+def _may_end(body: ir.Body) -> bool:
+    return any(isinstance(node, ir.Send | ir.Bounce | ir.Drop) for node in walk(body))
+
+
 class MainLine:
     """Follows the main line with the locals whose values are known ahead."""
 
@@ -94,6 +101,9 @@ class MainLine:
         self.program, self.written = program, written
         self.known: dict[int, ir.Expr] = {}
         self.ever: dict[int, ir.Expr] = {}  # the same, wherever that was
+        # Rows of config are looked up only for packets that surely ask for them, as that costs more than a key.
+        self.sure = True  # has no packet left for a reason that is not known ahead?
+        self.stayed: Guard = ()  # what holds for those that have not left
 
     def body(self, body: ir.Body, guard: Guard) -> Iterator[AheadKey]:
         for s in body:
@@ -109,6 +119,12 @@ class MainLine:
                     pure = self.pure(key)
                     if pure is not None:
                         yield AheadKey(state, index, pure, guard)
+                    self.sure = self.sure and not _may_end((*s.found, *s.absent))
+                case ir.Lookup(kind=kind, source=table, key=key):
+                    pure = self.pure(key) if kind == "table" and key is not None and self.sure else None
+                    if pure is not None:
+                        yield AheadKey(table, None, pure, (*self.stayed, *guard), config=True)
+                    self.sure = self.sure and not _may_end((*s.found, *s.absent))
                 case ir.MapPut(state=state, key=key):
                     pure = self.pure(key)
                     if pure is not None:
@@ -117,12 +133,20 @@ class MainLine:
                     yield from self.inside(v, guard)
                 case ir.If(condition=c, then=a, orelse=b):
                     yield from self.inside(c, guard)
-                    if ends(a) and not ends(b):
-                        yield from self.body(b, guard)
-                    elif ends(b) and not ends(a):
-                        yield from self.body(a, guard)
+                    if ends(a) != ends(b):
+                        self._leave(c, ends(b))
+                        yield from self.body(b if ends(a) else a, guard)
                     else:
                         yield from self.branches(s, guard)
+                        self.sure = self.sure and not _may_end((*a, *b))
+
+    def _leave(self, condition: ir.Expr, stays: bool) -> None:
+        """Packets have left, but for those of which `condition` is `stays`."""
+        pure = self.pure(condition)
+        if pure is None:
+            self.sure = False
+        else:
+            self.stayed = (*self.stayed, (pure, stays))
 
     def branches(self, s: ir.If, guard: Guard) -> Iterator[AheadKey]:
         """Keys that both branches need are needed before; the others by packets that go that way."""
@@ -134,13 +158,14 @@ class MainLine:
             if canonical_text(known, {}) == text:
                 yield from self.body(s.then if yes else s.orelse, guard)
                 return
-        before = dict(self.known)
+        before, stayed, sure = dict(self.known), self.stayed, self.sure
         ways: list[list[AheadKey]] = []
         after: list[dict[int, ir.Expr]] = []
         for yes, body in ((True, s.then), (False, s.orelse)):
-            self.known = dict(before)
+            self.known, self.stayed, self.sure = dict(before), stayed, sure
             ways.append(_once(self.body(body, (*guard, (condition, yes)))))
             after.append(self.known)
+        self.stayed, self.sure = stayed, sure
         # What a branch set is not known behind it.
         self.known = {slot: e for slot, e in before.items() if all(k.get(slot) is e for k in after)}
         own = len(guard) + 1

@@ -17,6 +17,7 @@ from polysome.backends.nf_cpp.types_code import canonical_size, cpp, key_cpp, wo
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.walk import walk
+from polysome.kinds.state import TABLE_KINDS
 
 # Packets that no handler takes come to none.
 NO_OTHER = "        default: __builtin_unreachable();"
@@ -91,7 +92,8 @@ class Handlers:
                 continue
             if all(other.value == one.value or other.excludes(one) for name, other in mine if name == member):
                 return member
-        member = f"{identifier(one.index or one.state)}_{'hash' if one.sketch else 'key'}_{len(self.ahead)}"
+        what = "hash" if one.sketch else "row" if one.config else "key"
+        member = f"{identifier(one.index or one.state)}_{what}_{len(self.ahead)}"
         self.ahead[member] = one
         return member
 
@@ -146,6 +148,8 @@ class Handlers:
         for member, one in self.ahead.items():
             if one.sketch:
                 lines.append(f"    SipMessage<{canonical_size(one.key.type)}> {member};")
+            elif one.config:
+                lines.append(f"    {_row_cpp(self.program, one.state)} {member};")
             elif isinstance(self.program.state[one.state], ir.KindDecl):
                 lines.append(f"    Sought<std::array<uint64_t, {words(one.key.type)}>> {member};")
             else:
@@ -161,7 +165,8 @@ class Handlers:
 
     def _cleared(self, ahead: str, there: set[str]) -> list[str]:
         """Clears the members but those in `there`."""
-        keys = [member for member, one in self.ahead.items() if not one.sketch and member not in there]
+        sought = (member for member, one in self.ahead.items() if not (one.sketch or one.config))
+        keys = [member for member in sought if member not in there]
         return [f"{ahead}{member}.clear();" for member in keys]
 
     def prepare(self) -> list[str]:
@@ -194,6 +199,9 @@ class Handlers:
             there = any(m == member and set(k.conditions) <= set(one.conditions) for m, k in members[:n])
             written = e.written([(one.key.type, e.code(one.key))], f"a.{member}.bytes()")
             lines = [] if there else ["{", *(INDENT + line for line in written), "}"]
+        elif one.config:
+            found, text = Statements(self.shared).row(one.state, one.key)
+            lines = ["{", *found, f"    a.{member} = {text};", "}"]
         else:
             prefix, suffix = self._of_index(one)
             lines = [
@@ -227,7 +235,7 @@ class Handlers:
             *(f"    state.{name}.prefetch(p.ahead.{member}.hash);" for name, member in self._hashed_states()),
         ]
         for member, one in self.ahead.items():
-            if not isinstance(self.program.state[one.state], ir.MapDecl):
+            if not isinstance(self.program.state.get(one.state), ir.MapDecl):
                 continue
             prefix, suffix = self._of_index(one)
             name = f"state.{identifier(one.state)}"
@@ -238,7 +246,7 @@ class Handlers:
         """The sketches larger than a cache, and the members that they are asked with."""
         found: dict[tuple[str, str], None] = {}
         for member, one in (pair for members in self.of_handler for pair in members):
-            decl = self.program.state[one.state]
+            decl = self.program.state.get(one.state)
             if one.sketch and isinstance(decl, ir.KindDecl) and native_of(decl.kind).prefetched:
                 found[identifier(one.state), member] = None
         return list(found)
@@ -256,6 +264,13 @@ def handler_name(program: ir.Program, handler: ir.PacketHandler) -> str:
     ports = [program.ports[port] for port in handler.ports]
     whole = "_or_".join(ports)
     return f"from_{whole if len(whole) <= 40 else f'{ports[0]}_or_{len(ports) - 1}_others'}"
+
+
+def _row_cpp(program: ir.Program, table: str) -> str:
+    """The type of what a lookup in a config table gives."""
+    type = program.config[table].type
+    assert isinstance(type, t.Table)
+    return "std::optional<Row>" if TABLE_KINDS[type.kind].identity else f"const {cpp(type.value)}*"
 
 
 def _pure_locals(program: ir.Program, handler: ir.PacketHandler, written: set[tuple[int, int]]) -> dict[int, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import shorten
 
-from polysome.backends.nf_cpp.ahead import AheadKey
+from polysome.backends.nf_cpp.ahead import AheadKey, ends
 from polysome.backends.nf_cpp.constants_code import field_names, header_names
 from polysome.backends.nf_cpp.expression_code import Shared
 from polysome.backends.nf_cpp.lines import WIDTH
@@ -70,9 +70,14 @@ class Statements(Expressions):
     # ------------------------------------------------------------ statements
 
     def body(self, body: ir.Body) -> None:
+        met = len(self.met)
         for statement in body:
             self.comment(statement)
             self.statement(statement)
+            if isinstance(statement, ir.If) and ends(statement.then) != ends(statement.orelse):
+                # Of packets that are still here, this is known.
+                self.met.append((canonical_text(statement.condition, self.pure), ends(statement.orelse)))
+        del self.met[met:]
 
     def comment(self, s: ir.Statement) -> None:
         place = self.program.place(s.span)
@@ -269,13 +274,19 @@ class Statements(Expressions):
         return f"{at} != absent", found, sets
 
     def _table_lookup(self, s: ir.Lookup, name: str | None) -> tuple[str, list[str]]:
-        type = self.program.config[s.source].type
-        assert isinstance(type, t.Table) and s.key is not None
-        key = self.code(s.key)
-        found = table_cpp(type).lookup(self, self.config(s.source), key, s.key.type)
+        assert s.key is not None
+        ahead = self.ahead_key(s.source, None, s.key)
+        found = f"a.{ahead}" if ahead is not None else self.row(s.source, s.key)[1]
         row = self.temp("row")
         self.put_line(f"const auto {row} = {found};")
         return row, [f"{name} = *{row};"] if name else []
+
+    def row(self, table: str, key: ir.Expr) -> tuple[list[str], str]:
+        """What a lookup in a config table gives, as an expression; and all lines so far, which it needs."""
+        type = self.program.config[table].type
+        assert isinstance(type, t.Table)
+        found = table_cpp(type).lookup(self, self.config(table), self.code(key), key.type)
+        return self.lines, found
 
     # ------------------------------------------------------------ writes
 
