@@ -281,6 +281,28 @@ def test_rows_are_looked_up_ahead_and_config_changes_within_a_batch(tmp_path: Pa
         compared(spec, changed, RunOptions(cores=2))
 
 
+HASHED_PREFIXES = """use net.l4;
+nf prefixes {
+  port a, b;
+  config net: prefix;
+  config nets: list<prefix>;
+  relevant flow, ipv4.identification else drop "other";
+  on packet {
+    ipv4.identification = (hash(net) + hash(flow.sport, net, flow.dport)) as u16;
+    for n in nets { ipv4.identification = ipv4.identification + hash(n, flow.sport) as u16; }
+    send b;
+  }
+}"""
+
+
+def test_hashes_of_prefixes_which_have_five_bytes_or_seventeen(tmp_path: Path) -> None:
+    spec = written(tmp_path, HASHED_PREFIXES)
+    nets = (Prefix(32, 10 << 24, 8), Prefix(128, 1 << 120, 16), Prefix(32, 0, 0))
+    for net in nets:
+        for trace in traffic.seeded(spec, 5, count=5):
+            compared(spec, replace(trace, config={"net": net, "nets": nets}))
+
+
 def test_packets_that_change_their_form() -> None:
     compared(network(REWRITING), rewriting_trace())
 

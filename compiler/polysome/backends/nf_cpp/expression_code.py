@@ -404,14 +404,14 @@ class PlainExpressions:
 
     def hashed(self, parts: list[tuple[t.Type, str]]) -> str:
         """SipHash of the parts' canonical bytes, keyed by `param seed`."""
-        buffer = self.temp("bytes")
-        size = sum(tc.canonical_size(type) for type, _ in parts)
-        written = " ".join(self.written(parts, buffer))
-        return f"({{ uint8_t {buffer}[{max(size, 1)}]; {written} siphash(SEED, {buffer}, {size}); }})"
+        buffer, writer = self.temp("bytes"), self.temp("writer")
+        most = sum(tc.canonical_size(type) for type, _ in parts)
+        size = most if all(tc.has_canonical_size(type) for type, _ in parts) else f"{writer}.size()"
+        written = " ".join(self.written(parts, buffer, writer))
+        return f"({{ uint8_t {buffer}[{max(most, 1)}]; {written} siphash(SEED, {buffer}, {size}); }})"
 
-    def written(self, parts: list[tuple[t.Type, str]], buffer: str) -> list[str]:
-        """Statements that write the parts' canonical bytes."""
-        writer = self.temp("writer")
+    def written(self, parts: list[tuple[t.Type, str]], buffer: str, writer: str) -> list[str]:
+        """Statements that write the parts' canonical bytes, by a Writer of this name."""
         lines = [f"Writer {writer}({buffer});"]
         for type, text in parts:
             name = self.temp("part")

@@ -197,7 +197,7 @@ class Handlers:
         name = f"state.{identifier(one.state)}"
         if one.sketch:
             there = any(m == member and set(k.conditions) <= set(one.conditions) for m, k in members[:n])
-            written = e.written([(one.key.type, e.code(one.key))], f"a.{member}.bytes()")
+            written = e.written([(one.key.type, e.code(one.key))], f"a.{member}.bytes()", e.temp("writer"))
             lines = [] if there else ["{", *(INDENT + line for line in written), "}"]
         elif one.config:
             found, text = Statements(self.shared).row(one.state, one.key)
