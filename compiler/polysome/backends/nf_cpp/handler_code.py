@@ -184,7 +184,9 @@ class Handlers:
                 lines += self._cases(handler)
                 always = {member for member, one in members if not one.guard}
                 lines += [INDENT * 3 + line for line in self._cleared("a.", always)]
-                lines += [INDENT * 3 + line for n in range(len(members)) for line in self._prepare_key(members, n)]
+                # Rows last: what they wait for must not keep buckets from being fetched.
+                order = sorted(range(len(members)), key=lambda n: members[n][1].config)
+                lines += [INDENT * 3 + line for n in order for line in self._prepare_key(members, n)]
                 lines.append("            break;")
             lines += [NO_OTHER, "    }"]
         return [*lines, "}", "", *self._hash(), "", *self._prefetch()]
