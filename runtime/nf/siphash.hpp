@@ -27,7 +27,7 @@ class SipState {
     }
 
     /// 8 bytes, little-endian.
-    [[gnu::always_inline]] void absorb(Word word) {
+    [[gnu::always_inline]] void absorb(const Word& word) {  // a vector that is passed would change the ABI
         v3 ^= word;
         round(), round();
         v0 ^= word;
