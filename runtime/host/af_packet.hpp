@@ -26,7 +26,7 @@
 
 namespace polysome::host {
 
-/// Receives and sends up to 32 frames a system call. Not copyable; closes its socket.
+/// Receives and sends up to 64 frames a system call. Not copyable; closes its socket.
 class Interface {
   public:
     static constexpr size_t batch = largest_batch;

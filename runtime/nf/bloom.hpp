@@ -29,7 +29,7 @@ class Bloom {
     }
 
     bool contains(uint64_t hash) const {
-        uint64_t missing = 0;  // no branch: all of them are at hand
+        uint64_t missing = 0;  // no branch: what is in is hard to foresee
         each(*this, hash, [&](const uint64_t& word, uint64_t bit) { missing |= bit & ~word; });
         return missing == 0;
     }
@@ -48,16 +48,13 @@ class Bloom {
     }
 
   private:
-    /// Calls `use` with each of the hash's bits and the word that has it. What it writes might be a member, as far as a
-    /// compiler can know: so none is read in the loop.
+    /// Calls `use` with each of the hash's bits and the word that has it.
     template <class Self, class Use>
     [[gnu::always_inline]] static void each(Self& self, uint64_t hash, Use use) {
-        const uint64_t step = place_step(hash), bits = self.bits_;
         auto* const words = self.words_.data();
-        for (uint64_t left = self.hashes_; left != 0; --left, hash += step) {
-            const uint64_t bit = place(hash, bits);
+        each_place(hash, self.hashes_, self.bits_, [&](uint64_t, uint64_t bit) __attribute__((always_inline)) {
             use(words[bit / 64], uint64_t{1} << bit % 64);
-        }
+        });
     }
 
     uint64_t bits_, hashes_;

@@ -16,7 +16,7 @@ namespace polysome {
 /// operation but `clear` is O(depth).
 class CountMin {
   public:
-    CountMin(uint64_t width, uint64_t depth) : width_(width), counters_(width * depth) {}
+    CountMin(uint64_t width, uint64_t depth) : width_(width), depth_(depth), counters_(width * depth) {}
 
     /// Asks for the key's counters ahead of `add` or `estimate`.
     void prefetch(uint64_t hash) const {
@@ -52,17 +52,17 @@ class CountMin {
     }
 
   private:
-    /// Calls `use` with the counter that the hash means in each row. What it writes might be a member, as far as a
-    /// compiler can know: so none is read in the loop.
+    /// Calls `use` with the counter that the hash means in each row.
     template <class Self, class Use>
     [[gnu::always_inline]] static void each(Self& self, uint64_t hash, Use use) {
-        const uint64_t step = place_step(hash), width = self.width_;
-        auto* row = self.counters_.data();
-        for (auto* const end = row + self.counters_.size(); row != end; row += width, hash += step)
-            use(row[place(hash, width)]);
+        auto* const counters = self.counters_.data();
+        const uint64_t width = self.width_;
+        each_place(hash, self.depth_, width, [&](uint64_t row, uint64_t column) __attribute__((always_inline)) {
+            use(counters[row * width + column]);
+        });
     }
 
-    uint64_t width_;
+    uint64_t width_, depth_;
     MappedArray<uint64_t> counters_;
 };
 

@@ -110,6 +110,7 @@ class FieldsNf : public Nf {
         return all;
     }();
 
+    /// What is known of the frame; in front, as all packets need it.
     struct OfFrame {
         uint32_t frame_size;
         uint32_t leaving;  ///< bytes of the packet as it leaves, if a schedule asks

@@ -11,7 +11,7 @@
 
 namespace polysome {
 
-/// A message of each lane's own.
+/// A vector, each lane of which has a message of its own.
 inline constexpr size_t sip_lanes = 8;
 using SipLanes = uint64_t __attribute__((vector_size(8 * sip_lanes)));
 
@@ -126,5 +126,13 @@ inline uint64_t place(uint64_t hash, uint64_t size) {
 
 /// What is added to a hash from place to place (S5.5): the hash with its halves exchanged and its lowest bit set.
 inline uint64_t place_step(uint64_t hash) { return std::rotl(hash, 32) | 1; }
+
+/// Calls use(i, place) for the first `count` places below `size` that a hash means. Its arguments are no members, which
+/// what `use` writes might be, as far as a compiler can know: then all would be read again in each turn.
+template <class Use>
+[[gnu::always_inline]] inline void each_place(uint64_t hash, uint64_t count, uint64_t size, Use use) {
+    const uint64_t step = place_step(hash);
+    for (uint64_t i = 0; i < count; ++i, hash += step) use(i, place(hash, size));
+}
 
 }  // namespace polysome

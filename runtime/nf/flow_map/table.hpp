@@ -238,7 +238,7 @@ class PlaceTable : public TagTable<PlaceBucket> {
     uint8_t tag(uint32_t entry) const { return buckets_[entry / places].tags[entry % places]; }
 };
 
-/// A table of entries that have their numbers already: 64 bytes for 12 places, 7.11 bytes per entry of a full map.
+/// A table of entries that have their numbers already: 64 bytes for 12 places, 14.2 bytes per entry when full.
 class EntryTable : public TagTable<EntryBucket> {
   public:
     /// Half as full as it may be, so that hardly any bucket is passed by: what lies in a later bucket is not fetched

@@ -214,7 +214,7 @@ GENERATOR = (
         ("a mask of one bit less", Kind.boundary, "bridge", "(1 << (h - low + 1)) - 1", "(1 << (h - low)) - 1"),
         ("fields as they arrived", Kind.stale, "writing", "if self.arrival or (i, n) not in self.shared.written:", "if self.arrival or n >= 0:"),
         ("sets without their right side", Kind.inverted, "bridge", "({a} & ~{self._as_set(e.right, b)})", "({a} & {self._as_set(e.right, b)})"),
-        ("hashes miss a byte", Kind.key, "vxlan_gateway", "siphash(SEED, {buffer}, {size}); }})", "siphash(SEED, {buffer}, {size} - 1); }})"),
+        ("hashes miss a byte", Kind.key, "vxlan_gateway", "siphash(SEED, {buffer}, {writer}.size()); }})", "siphash(SEED, {buffer}, {writer}.size() - 1); }})"),
         ("subtractions are not reduced", Kind.arithmetic, "router6", 'return self._reduced(f"{a} {op} {b}", e.type)', 'return f"({b} {op} {a})"'),
     ),
     *of(

@@ -406,9 +406,8 @@ class PlainExpressions:
         """SipHash of the parts' canonical bytes, keyed by `param seed`."""
         buffer, writer = self.temp("bytes"), self.temp("writer")
         most = sum(tc.canonical_size(type) for type, _ in parts)
-        size = most if all(tc.has_canonical_size(type) for type, _ in parts) else f"{writer}.size()"
         written = " ".join(self.written(parts, buffer, writer))
-        return f"({{ uint8_t {buffer}[{max(most, 1)}]; {written} siphash(SEED, {buffer}, {size}); }})"
+        return f"({{ uint8_t {buffer}[{max(most, 1)}]; {written} siphash(SEED, {buffer}, {writer}.size()); }})"
 
     def written(self, parts: list[tuple[t.Type, str]], buffer: str, writer: str) -> list[str]:
         """Statements that write the parts' canonical bytes, by a Writer of this name."""

@@ -202,8 +202,9 @@ class Handlers:
             written = e.written([(one.key.type, e.code(one.key))], f"a.{member}.bytes()", e.temp("writer"))
             lines = [] if there else ["{", *(INDENT + line for line in written), "}"]
         elif one.config:
-            found, text = Statements(self.shared).row(one.state, one.key)
-            lines = ["{", *found, f"    a.{member} = {text};", "}"]
+            s = Statements(self.shared)
+            s.put_line(f"a.{member} = {s.row(one.state, one.key)};")
+            lines = ["{", *s.lines, "}"]
         else:
             prefix, suffix = self._of_index(one)
             lines = [

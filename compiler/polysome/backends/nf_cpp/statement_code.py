@@ -276,17 +276,16 @@ class Statements(Expressions):
     def _table_lookup(self, s: ir.Lookup, name: str | None) -> tuple[str, list[str]]:
         assert s.key is not None
         ahead = self.ahead_key(s.source, None, s.key)
-        found = f"a.{ahead}" if ahead is not None else self.row(s.source, s.key)[1]
+        found = f"a.{ahead}" if ahead is not None else self.row(s.source, s.key)
         row = self.temp("row")
         self.put_line(f"const auto {row} = {found};")
         return row, [f"{name} = *{row};"] if name else []
 
-    def row(self, table: str, key: ir.Expr) -> tuple[list[str], str]:
-        """What a lookup in a config table gives, as an expression; and all lines so far, which it needs."""
+    def row(self, table: str, key: ir.Expr) -> str:
+        """What a lookup in a config table gives, as an expression."""
         type = self.program.config[table].type
         assert isinstance(type, t.Table)
-        found = table_cpp(type).lookup(self, self.config(table), self.code(key), key.type)
-        return self.lines, found
+        return table_cpp(type).lookup(self, self.config(table), self.code(key), key.type)
 
     # ------------------------------------------------------------ writes
 

@@ -265,18 +265,6 @@ def canonical_size(type: t.Type) -> int:
     return (bits + 7) // 8
 
 
-def has_canonical_size(type: t.Type) -> bool:
-    """Have all values of the type as many canonical bytes? Prefixes of both families have not."""
-    match type:
-        case t.Struct(_, fields):
-            return all(has_canonical_size(member) for _, member in fields)
-        case t.Tuple(items):
-            return all(map(has_canonical_size, items))
-        case t.Ref(_, item) | t.FromPool(_, item):
-            return has_canonical_size(item)
-    return not isinstance(type, t.Prefix)
-
-
 def canonical(type: t.Type, text: str, writer: str) -> list[str]:
     """Statements that append the canonical bytes of `text` to a Writer; rows by `config.TABLE.value`."""
     match type:
