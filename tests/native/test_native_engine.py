@@ -235,6 +235,30 @@ def test_sketches_whose_keys_only_some_packets_have(tmp_path: Path) -> None:
             compared(spec, trace, RunOptions(batch=batch))
 
 
+SKETCHES_OF_CORES = """use net.l4;
+nf sketches {
+  port a, b;
+  relevant flow, ipv4.identification else drop "other";
+  state {
+    seen: bloom<Flow> per core { capacity 1000; error 1%; }
+    hits: map<Flow, u64> { capacity 8; idle 5s; when full evict oldest; }
+  }
+  on packet {
+    if flow in seen { ipv4.identification = 7; }
+    seen.add(flow);
+    hits[flow] = 1;
+    send if in_port == a { b } else { a };
+  }
+}"""
+
+
+def test_sketches_of_several_cores(tmp_path: Path) -> None:
+    spec = written(tmp_path, SKETCHES_OF_CORES)
+    assert "uint32_t core(const Packet& p" in generate(spec.program)
+    for trace in traffic.seeded(spec, 3, count=40):
+        compared(spec, trace, RunOptions(cores=3))
+
+
 TABLES = """use net.l4;
 nf tables {
   port a, b;
