@@ -24,6 +24,8 @@ from polysome.testing.spec import Spec
 
 _LISTED = 4  # of so many traces one is of boundary packets,
 _PIECE = 40  # so many of them
+_RERUN = 5  # in one of so many traces a property that runs them again is judged: else most of the time would be theirs
+_EVERYTHING = 3  # traces, the first ones, on which all are
 SOLVING = 10.0  # campaigns of so many seconds also solve for packets that reach the rarest branches
 
 
@@ -161,15 +163,20 @@ class _Campaign:
         self.result.packets += len(trace.arrivals)
         for reason, count in execution.record.drops.items():
             self.result.dropped[reason] = self.result.dropped.get(reason, 0) + count
-        for name, p in self.properties.items():
+        for place, (name, p) in enumerate(self.properties.items()):
             outcome = self.result.outcomes[name]
-            if not outcome.holds or outcome.skipped is not None:
+            if not outcome.holds or outcome.skipped is not None or not self._due(p, place):
                 continue
             judgement = judged(p, execution)
             self._note(outcome, judgement)
             if judgement.failure is not None:
                 outcome.found_after = time.monotonic() - self.started
                 self._found(spec, p, shrink(spec, self.engine, trace, p, seconds=self.plan.shrinking))
+
+    def _due(self, p: Property, place: int) -> bool:
+        """Is it judged on this trace? Depends on the trace's number alone, so that a seed repeats a campaign."""
+        number = self.result.traces - 1
+        return not p.reruns or number < _EVERYTHING or (number + place) % _RERUN == 0
 
     def _note(self, outcome: Outcome, judgement: Judgement) -> None:
         outcome.skipped = judgement.skipped

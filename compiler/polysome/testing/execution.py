@@ -47,6 +47,10 @@ class Property(Protocol):
     def doc(self) -> str:
         """What it promises an operator."""
 
+    @property
+    def reruns(self) -> bool:
+        """Does judging run the trace again? Then it costs as much as several runs."""
+
     def judge(self, execution: Execution) -> Judgement: ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from polysome.engines.history import LENGTH, End, History, Lookup, Offer, Operation
@@ -368,7 +369,8 @@ class RecordedStates(States):
         return taken
 
 
-def looked_into(program: ir.Program) -> set[str]:
+@lru_cache(maxsize=256)
+def looked_into(program: ir.Program) -> frozenset[str]:
     """The method-style state that properties read before or after a packet."""
     found = set()
     for node in walk(program.properties):
@@ -376,4 +378,4 @@ def looked_into(program: ir.Program) -> set[str]:
             state = getattr(node.read, "state", None)
             if isinstance(state, str):
                 found.add(state)
-    return found
+    return frozenset(found)

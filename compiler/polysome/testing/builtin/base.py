@@ -43,6 +43,11 @@ class Builtin:
     place: ClassVar[int] = 100
 
     @property
+    def reruns(self) -> bool:
+        """As in `execution.Property`."""
+        return False
+
+    @property
     def doc(self) -> str:
         return inspect.cleandoc(type(self).__doc__ or "")
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from polysome.engines.options import RunOptions
 from polysome.resources import MEANING
-from polysome.testing.builtin.base import Builtin, Skip
+from polysome.testing.builtin.base import Skip
 from polysome.testing.builtin.compare import same
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class Batches(Builtin):
+class Batches(Comparison):
     """Packets that are handled in batches fare as they would one by one. Skipped by an engine that has no batches."""
 
     name: ClassVar[str] = "batches"

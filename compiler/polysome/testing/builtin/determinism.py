@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from polysome.engines.options import RunOptions
-from polysome.testing.builtin.base import Builtin
 from polysome.testing.builtin.compare import same
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class Determinism(Builtin):
+class Determinism(Comparison):
     """The same packets at the same times, run again, lead to the same, whatever ran before."""
 
     name: ClassVar[str] = "determinism"

@@ -9,14 +9,14 @@ from typing import ClassVar
 from polysome.engines import ENGINES
 from polysome.engines.options import RunOptions
 from polysome.resources import MEANING
-from polysome.testing.builtin.base import Broken, Builtin, difference, draw
+from polysome.testing.builtin.base import Broken, difference, draw
 from polysome.testing.builtin.compare import complete, copies_of
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class Faults(Builtin):
+class Faults(Comparison):
     """When frames are lost, doubled or reordered on the way inside, packets may be lost, but nothing is corrupted: what
     leaves is what the NF's decisions say, no more often, with the same bytes. Skipped by an engine without internal
     links.

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from polysome.engines.options import RunOptions
-from polysome.testing.builtin.base import Builtin, draw
+from polysome.testing.builtin.base import draw
 from polysome.testing.builtin.compare import same
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class NonInterference(Builtin):
+class NonInterference(Comparison):
     """Bytes that the spec does not list as relevant change nothing: neither verdicts, edits, state nor packets that the
     NF emits. They are replaced by random ones before the NF decides (in two ways) and put back after. This is what
     allows a payload to stay in the switch while a server decides.

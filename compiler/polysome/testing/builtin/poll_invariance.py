@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from polysome.engines.options import RunOptions
-from polysome.testing.builtin.base import Builtin, some
+from polysome.testing.builtin.base import some
 from polysome.testing.builtin.compare import same
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class PollInvariance(Builtin):
+class PollInvariance(Comparison):
     """How often the NF looks at the clock does not matter: the same packets with time moving in 7, or 64, small steps
     between them lead to the same. An NF that rounds away what accrues in a small step breaks this.
     """

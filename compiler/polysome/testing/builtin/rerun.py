@@ -6,10 +6,21 @@ failures repeatable.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from polysome.engines.options import RunOptions, Unsupported
 from polysome.engines.record import Record
-from polysome.testing.builtin.base import Skip
+from polysome.testing.builtin.base import Builtin, Skip
 from polysome.testing.execution import Execution
+
+
+@dataclass(frozen=True)
+class Comparison(Builtin):
+    """A property of several runs of a trace."""
+
+    @property
+    def reruns(self) -> bool:
+        return True
 
 
 def rerun(execution: Execution, options: RunOptions, engine: str | None = None) -> Record:

@@ -10,15 +10,15 @@ from polysome.engines.options import RunOptions
 from polysome.engines.record import Record
 from polysome.ir import types as t
 from polysome.resources import MEANING
-from polysome.testing.builtin.base import Broken, Builtin, draw
+from polysome.testing.builtin.base import Broken, draw
 from polysome.testing.builtin.class_order import ClassOrder
 from polysome.testing.builtin.compare import complete, copies_of, fate_text, same
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class Shards(Builtin):
+class Shards(Comparison):
     """Several cores that share the work do what one would: every packet has the same fate and leaves with the same
     bytes by the same ports, and packets of one class in the same order; unless the NF has `per core` state, or
     something was full on one core, for each core has its own room. All engines do the same on as many cores. Tried

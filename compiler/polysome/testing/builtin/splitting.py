@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from polysome.engines.options import RunOptions
-from polysome.testing.builtin.base import Builtin
 from polysome.testing.builtin.compare import same
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 
 @dataclass(frozen=True)
-class Splitting(Builtin):
+class Splitting(Comparison):
     """Splitting is invisible: with payloads parked while the NF decides, the same bytes leave by the same ports at the
     same times as from a server that sees whole packets.
     """

@@ -8,9 +8,9 @@ from typing import ClassVar
 from polysome.analysis.values_text import duration
 from polysome.engines.options import RunOptions
 from polysome.ir import program as ir
-from polysome.testing.builtin.base import Builtin, draw, some
+from polysome.testing.builtin.base import draw, some
 from polysome.testing.builtin.invariants import hold
-from polysome.testing.builtin.rerun import rerun
+from polysome.testing.builtin.rerun import Comparison, rerun
 from polysome.testing.execution import Execution
 
 SECOND = 10**9
@@ -19,7 +19,7 @@ MOST_FIRINGS = 2000  # of a timer within one gap, so that a trace takes no longe
 
 
 @dataclass(frozen=True)
-class TimeJumps(Builtin):
+class TimeJumps(Comparison):
     """All that holds for a single run holds too when nothing arrives for a while in the middle of the trace (as long as
     a timeout of the spec, a nanosecond more or less, or a second, an hour) and when several packets have the same time.
     For a long trace, one gap and one number of packets are tried.

@@ -36,6 +36,11 @@ class UserProperty:
         return str(getattr(self.decl, "doc", ""))
 
     @cached_property
+    def reruns(self) -> bool:
+        """Does it ask for `outputs(…)`?"""
+        return any(isinstance(node, pr.Run) for node in walk(self.decl))
+
+    @cached_property
     def _judge(self) -> Judge:
         return judge(self.program, self.decl)
 

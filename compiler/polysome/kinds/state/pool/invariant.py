@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, ClassVar
 
 from polysome.analysis.values_text import text
@@ -48,9 +47,25 @@ class _Domain:
         members = (value,) if len(self.axes) == 1 else value
         return all(m in axis for m, axis in zip(members, self._sets, strict=True))
 
-    def __iter__(self) -> Iterator[Any]:
+    def beyond(self, old: _Domain | None, later: Sequence[_Domain]) -> Iterator[Any]:
+        """The values that `old` has not, ascending; those that `later` domains lost may be left out."""
         single = len(self.axes) == 1
-        return (found[0] if single else found for found in product(*self.axes))
+        return (found[0] if single else found for found in self._beyond(0, old, later))
+
+    def _beyond(self, depth: int, old: _Domain | None, later: Sequence[_Domain]) -> Iterator[tuple[Any, ...]]:
+        if depth == len(self.axes):
+            if old is None:
+                yield ()
+            return
+        axis, last = self.axes[depth], depth == len(self.axes) - 1
+        if last and old is not None and axis == old.axes[depth]:  # else ports are looked at one by one
+            return
+        for part in axis:
+            if not last and any(part not in domain._sets[depth] for domain in later):
+                continue
+            inner = old if old is not None and part in old._sets[depth] else None
+            for rest in self._beyond(depth + 1, inner, later):
+                yield (part, *rest)
 
     def __len__(self) -> int:
         count = 1
@@ -85,9 +100,8 @@ class _Partition:
         for f in self.free:
             if isinstance(f, _Untouched):
                 f.domains.append(new)
-        skip = set(self.out)
-        fresh = (v for v in new if v not in skip and (old is None or v not in old))
-        self.free.append(_Untouched(fresh, []))
+        skip, later = set(self.out), list[_Domain]()
+        self.free.append(_Untouched((v for v in new.beyond(old, later) if v not in skip), later))
 
     def next_free(self) -> tuple[Any] | None:
         while self.free:
