@@ -53,25 +53,30 @@ def check_names(spec: Spec, plan: Plan) -> None:
             fail(COMMAND_LINE, f"--capture {path}: there is no such file")
 
 
-def performed(
+def task(
     path: Path,
     params: tuple[tuple[str, str], ...],
     config: tuple[str, ...],
     plan: Plan,
-    database: Path,
-    workers: str,
-) -> Result:
+    database: Path | None = None,
+) -> Task:
+    """What workers are to do, with paths that hold in another process too."""
+    kept = database.resolve() if database is not None else None
+    return Task(path.resolve(), params, tuple(map(_absolute, config)), plan, kept)
+
+
+def performed(task: Task, workers: str) -> Result:
     """The campaign on one or several workers; ends with code 3 if something is missing for it."""
-    task = Task(path.resolve(), params, tuple(map(_absolute, config)), plan, database.resolve())
     try:
         if workers == "ray":
             return on_ray(task)
-        return on_processes(task, _processes(workers))
+        return on_processes(task, processes(workers))
     except Unsupported as lacking:
         fail(ENVIRONMENT, str(lacking))
 
 
-def _processes(workers: str) -> int:
+def processes(workers: str) -> int:
+    """A number of processes; ends with code 2 if it is none, or more than make sense here."""
     if not workers.isdecimal() or not workers.strip("0"):
         fail(COMMAND_LINE, f"--workers {workers}: a number or `ray` was expected", "Write for example `4`.")
     most = _PER_CPU * (os.cpu_count() or 1)

@@ -25,9 +25,14 @@ def test(
     engine: Annotated[str, OPTION] = MEANING,
     architecture: Annotated[str | None, option(f"With {having(Ability.machines)}: ")] = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.1, callback=common.finite, help="How long to look.")
-    ] = 30.0,
-    traces: Annotated[int | None, typer.Option("--traces", min=1, help="At most so many traces.")] = None,
+        float | None,
+        typer.Option(
+            "--seconds", min=0.1, callback=common.finite, help="How long to look: 30 seconds; with --mutants 120."
+        ),
+    ] = None,
+    traces: Annotated[
+        int | None, typer.Option("--traces", min=1, help="At most so many traces; with --mutants for each.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Repeats a run; otherwise each looks elsewhere.")] = None,
     sizes: Annotated[
         Sizes, typer.Option("--sizes", help="Room in state: a few entries, as declared, or in turn.")
@@ -64,6 +69,13 @@ def test(
             "with --engine system, what they reach of the switch's program.",
         ),
     ] = False,
+    mutants: Annotated[
+        bool,
+        typer.Option(
+            "--mutants",
+            help="Put faults into the spec, one at a time, and say which of them no property notices.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Test an NF against its properties and those of every NF, on traffic made from the spec."""
@@ -73,14 +85,19 @@ def test(
     loaded = campaigns.loaded(spec, param or [], config or [])
     start = random.randrange(1 << 32) if seed is None else seed
     chosen, captures = tuple(only or ()), tuple(capture or ())
-    plan = Plan(engine, architecture, sizes, start, seconds, traces, chosen, captures, first)
+    limit = seconds if seconds is not None else 120.0 if mutants else 30.0
+    plan = Plan(engine, architecture, sizes, start, limit, traces, chosen, captures, first)
     campaigns.check_names(loaded, plan)
     if replay is not None:
         raise SystemExit(campaigns.replayed(loaded, plan, replay, as_json))
     if coverage:
         raise SystemExit(campaigns.covered(loaded, plan, as_json))
     params = tuple(common.pairs("--param", param or []).items())
-    result = campaigns.performed(spec, params, tuple(config or ()), plan, database, workers)
+    if mutants:
+        from polysome.cli.mutants import tried
+
+        raise SystemExit(tried(loaded, campaigns.task(spec, params, tuple(config or ()), plan), workers, out, as_json))
+    result = campaigns.performed(campaigns.task(spec, params, tuple(config or ()), plan, database), workers)
     files = campaigns.written(loaded, result, out)
     (campaigns.print_json if as_json else campaigns.print_table)(loaded, plan, result, files)
     campaigns.check_tested(result)

@@ -101,6 +101,13 @@ class History:
         self._keys: dict[str, dict[Hashable, None]] = {}
         self._writes: dict[str, list[int]] = {}
 
+    def like(self, other: History) -> bool:
+        """Did state and config go the same way, by the same operations?"""
+        return all(mine == theirs for mine, theirs in zip(self._parts(), other._parts(), strict=True))
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.operations, self.ends, self.lookups, self.offers, self._config, self._cells
+
     # ------------------------------------------------------------ writing
 
     def write(self, stamp: int, state: str, part: str, key: Hashable, value: Any) -> None:

@@ -43,17 +43,21 @@ SEED = ("seed", t.Bits(128))
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line changes: params as text, capacities of maps by name; `places`: of params from a file."""
+    """What the command line changes: params as text, capacities of maps by name; `places`: of params from a file.
+
+    `texts`: what stands in some files (by absolute path), whatever the disk says.
+    """
 
     params: Mapping[str, str]
     capacities: Mapping[str, int]
     places: Mapping[str, Span] = field(default_factory=dict)
+    texts: Mapping[Path, str] = field(default_factory=dict)
 
 
 def check(path: Path, report: Report, options: Options | None = None) -> ir.Program:
     """The typed program of the one NF in `path`; raises SpecError with all errors found. Warnings stay in `report`."""
     try:
-        loader = Loader(report)
+        loader = Loader(report, options.texts if options is not None else None)
         module = loader.load(path, str(path))
         report.stop_on_errors()
         assert module is not None

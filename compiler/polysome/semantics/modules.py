@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,15 +23,17 @@ class Module:
     """A file and, transitively, all that it uses: `visible` has them in the order of use, itself last."""
 
     name: str
+    path: Path
     ast: ast.File
     visible: tuple[Module, ...]
 
 
 class Loader:
-    """Loads modules; each file once."""
+    """Loads modules; each file once. `texts`: what stands in some files, whatever the disk says."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, texts: Mapping[Path, str] | None = None) -> None:
         self.report = report
+        self._texts = texts or {}
         self._modules: dict[Path, Module | None] = {}
         self._loading: list[Path] = []
 
@@ -49,7 +52,7 @@ class Loader:
                 for m in module.visible if module else ():
                     if m not in used:
                         used.append(m)
-            module = Module(shown, tree, ())
+            module = Module(shown, path, tree, ())
             object.__setattr__(module, "visible", (*used, module))
             self._modules[path] = module
         self._loading.pop()
@@ -93,6 +96,8 @@ class Loader:
         )
 
     def _parse(self, path: Path, shown: str) -> ast.File | None:
+        if path in self._texts:
+            return _parsed(shown, self._texts[path], self.report)
         text = decoded(shown, path.read_bytes(), self.report)
         if text is None:
             return None
@@ -101,13 +106,17 @@ class Loader:
         if tree is not None:
             self.report.sources[shown] = Source(shown, text)
             return tree
-        from polysome.syntax.parse import parse  # ANTLR is slow to import and rarely needed
-
         before = len(self.report.errors)
-        parsed = parse(shown, text, self.report)
+        parsed = _parsed(shown, text, self.report)
         if parsed is not None and len(self.report.errors) == before:
             _store(entry, parsed)
         return parsed
+
+
+def _parsed(shown: str, text: str, report: Report) -> ast.File | None:
+    from polysome.syntax.parse import parse  # ANTLR is slow to import and rarely needed
+
+    return parse(shown, text, report)
 
 
 @lru_cache(maxsize=64)

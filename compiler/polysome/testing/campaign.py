@@ -117,7 +117,7 @@ class _Campaign:
         for name, counterexample in self._remembered():
             self._replay(name, counterexample)
         solved = self.plan.traces is not None or self.plan.seconds < SOLVING
-        for spec, trace in self._stream():
+        for spec, trace in stream(self.spec, self.plan):
             self._judge(spec, trace)
             if not solved and time.monotonic() - self.started > self.plan.seconds / 4:
                 solved = True
@@ -142,41 +142,22 @@ class _Campaign:
         )
         return enough or settled or time.monotonic() - self.started > self.plan.seconds
 
-    def _stream(self) -> Iterator[tuple[Spec, Trace]]:
-        """Traces for each size in turn; state of the declared size is rarely full, so it has fewer.
-
-        Some of them, as long as there are any, are the program's boundary packets, the same in every campaign.
-        """
-        plan, small = self.plan, self.spec.small()
-        sizes = {Sizes.both: (small, small, self.spec), Sizes.small: (small,), Sizes.declared: (self.spec,)}
-        turns = sizes[plan.sizes]
-        boundaries = traffic.boundary_pieces(traffic.boundary_packets(self.spec), _PIECE)
-        streams = {id(s): traffic.seeded(s, plan.seed, captures=plan.captures) for s in turns}
-        for number in range(plan.traces if plan.traces is not None else 1 << 62):
-            spec = turns[number % len(turns)]
-            piece = next(boundaries, None) if number % _LISTED == 1 else None
-            yield spec, traffic.boundary_trace(self.spec, piece) if piece else next(streams[id(spec)])
-
     def _judge(self, spec: Spec, trace: Trace) -> None:
         execution = execute(spec, trace, self.engine)
+        number = self.result.traces
         self.result.traces += 1
         self.result.packets += len(trace.arrivals)
         for reason, count in execution.record.drops.items():
             self.result.dropped[reason] = self.result.dropped.get(reason, 0) + count
         for place, (name, p) in enumerate(self.properties.items()):
             outcome = self.result.outcomes[name]
-            if not outcome.holds or outcome.skipped is not None or not self._due(p, place):
+            if not outcome.holds or outcome.skipped is not None or not due(p, place, number):
                 continue
             judgement = judged(p, execution)
             self._note(outcome, judgement)
             if judgement.failure is not None:
                 outcome.found_after = time.monotonic() - self.started
                 self._found(spec, p, shrink(spec, self.engine, trace, p, seconds=self.plan.shrinking))
-
-    def _due(self, p: Property, place: int) -> bool:
-        """Is it judged on this trace? Depends on the trace's number alone, so that a seed repeats a campaign."""
-        number = self.result.traces - 1
-        return not p.reruns or number < _EVERYTHING or (number + place) % _RERUN == 0
 
     def _note(self, outcome: Outcome, judgement: Judgement) -> None:
         outcome.skipped = judgement.skipped
@@ -221,6 +202,27 @@ class _Campaign:
             return
         outcome.remembered = True
         outcome.counterexample, outcome.packets = text, len(again.trace.arrivals)
+
+
+def stream(spec: Spec, plan: Plan) -> Iterator[tuple[Spec, Trace]]:
+    """Traces for each size in turn; state of the declared size is rarely full, so it has fewer.
+
+    Some of them, as long as there are any, are the program's boundary packets, the same in every campaign.
+    """
+    small = spec.small()
+    sizes = {Sizes.both: (small, small, spec), Sizes.small: (small,), Sizes.declared: (spec,)}
+    turns = sizes[plan.sizes]
+    boundaries = traffic.boundary_pieces(traffic.boundary_packets(spec), _PIECE)
+    streams = {id(s): traffic.seeded(s, plan.seed, captures=plan.captures) for s in turns}
+    for number in range(plan.traces if plan.traces is not None else 1 << 62):
+        turn = turns[number % len(turns)]
+        piece = next(boundaries, None) if number % _LISTED == 1 else None
+        yield turn, traffic.boundary_trace(spec, piece) if piece else next(streams[id(turn)])
+
+
+def due(p: Property, place: int, number: int) -> bool:
+    """Is property number `place` judged on trace `number`? That is told by these alone: a seed repeats a campaign."""
+    return not p.reruns or number < _EVERYTHING or (number + place) % _RERUN == 0
 
 
 def judged(p: Property, execution: Execution) -> Judgement:

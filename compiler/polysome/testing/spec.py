@@ -40,14 +40,16 @@ def load(
     path: str | Path,
     params: Mapping[str, str] | None = None,
     config: list[str] | None = None,
+    texts: Mapping[Path, str] | None = None,
 ) -> Spec:
     """The NF in a file that ends in .nf.
 
-    `params` as `--param` takes them, `config` as `--config`: TOML files, or `NAME=FILE.csv`. Raises SpecError with all
-    that is wrong in the spec or the config, OSError if a file cannot be read.
+    `params` as `--param` takes them, `config` as `--config`: TOML files, or `NAME=FILE.csv`; `texts`: what stands in
+    some files, by absolute path, whatever the disk says. Raises SpecError with all that is wrong in the spec or the
+    config, OSError if a file cannot be read.
     """
     report = Report()
-    program = check(Path(path), report, Options(dict(params or {}), {}))
+    program = check(Path(path), report, Options(dict(params or {}), {}, texts=texts or {}))
     analyse(program, report)
     report.stop_on_errors()
     values = None

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from polysome.testing.counterexample.captured import read_capture
-from polysome.testing.counterexample.files import Counterexample, Paths, ReplayError, dumps, loads, read, write
+from polysome.testing.counterexample.files import (
+    Counterexample,
+    Paths,
+    ReplayError,
+    TracePaths,
+    dumps,
+    loads,
+    read,
+    write,
+    write_trace,
+)
 from polysome.testing.counterexample.report import replay, report
 from polysome.testing.counterexample.shrink import shrink
 from polysome.testing.counterexample.timeline import timeline
@@ -12,6 +22,7 @@ __all__ = [
     "Counterexample",
     "Paths",
     "ReplayError",
+    "TracePaths",
     "dumps",
     "loads",
     "read",
@@ -21,4 +32,5 @@ __all__ = [
     "shrink",
     "timeline",
     "write",
+    "write_trace",
 ]

@@ -51,14 +51,20 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Paths:
-    """What `write` wrote; `events` only if there are config changes, `config` only if there is config."""
+class TracePaths:
+    """What `write_trace` wrote; `events` only if there are config changes, `config` only if there is config."""
 
-    replay: Path
     capture: Path
     timeline: Path
     config: Path | None
     events: Path | None
+
+
+@dataclass(frozen=True)
+class Paths(TracePaths):
+    """What `write` wrote."""
+
+    replay: Path
 
 
 def write(folder: Path, counterexample: Counterexample, timeline: Sequence[str]) -> Paths:
@@ -68,9 +74,15 @@ def write(folder: Path, counterexample: Counterexample, timeline: Sequence[str])
     """
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^\w.-]+", "-", counterexample.property).strip("-.")
-    program, trace = counterexample.spec.program, counterexample.trace
     replay = folder / f"{name}.json"
     replay.write_bytes(dumps(counterexample, folder))
+    files = write_trace(folder, name, counterexample.spec.program, counterexample.trace, timeline)
+    return Paths(files.capture, files.timeline, files.config, files.events, replay)
+
+
+def write_trace(folder: Path, name: str, program: ir.Program, trace: Trace, timeline: Sequence[str]) -> TracePaths:
+    """All of that but the JSON, whatever the trace is an example of. Raises as `write` does."""
+    folder.mkdir(parents=True, exist_ok=True)
     capture = folder / f"{name}.pcapng"
     with PcapngWriter(capture, program.ports) as writer:
         for arrival in trace.arrivals:
@@ -79,7 +91,7 @@ def write(folder: Path, counterexample: Counterexample, timeline: Sequence[str])
     text.write_text("".join(f"{line}\n" for line in timeline), encoding="utf-8")
     config = _written(folder / f"{name}.toml", config_text(program, trace.config))
     events = _written(folder / f"{name}.events.jsonl", events_text(program, trace.changes))
-    return Paths(replay, capture, text, config, events)
+    return TracePaths(capture, text, config, events)
 
 
 def _written(path: Path, text: str) -> Path | None:

@@ -1,0 +1,177 @@
+"""All mutants of a spec on several processes: a few traces for each first, then ever more for those that survive."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from polysome.resources import MEANING
+from polysome.testing.counterexample import Counterexample, dumps, shrink
+from polysome.testing.mutants.difference import NoDifference
+from polysome.testing.mutants.mutant import Mutant, fingerprint, mutants
+from polysome.testing.mutants.trial import Bench, Trial
+from polysome.testing.spec import Spec, load
+from polysome.testing.workers import Task
+
+_ROUNDS = (6, 24, 80, 200, 500, 1500, 4000, 10000, 30000, 100000)  # traces by the end of each
+_SHRINKING = 8.0  # seconds for each trace that a person is to read
+
+
+class Verdict(StrEnum):
+    """What became of a mutant."""
+
+    noticed = "noticed"
+    unnoticed = "not noticed"
+    unreached = "not reached"
+    equal = "equal"
+    proved = "proved equal"
+    twin = "same as another"
+    refused = "does not compile"
+    untried = "not tried"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A mutant's verdict: which property noticed it, after how many traces; the smallest trace that tells it apart."""
+
+    mutant: Mutant
+    verdict: Verdict
+    traces: int = 0
+    property: str | None = None
+    counterexample: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Mutants:
+    """What became of all mutants of a spec, by number."""
+
+    found: tuple[Found, ...]
+    seconds: float
+
+    def of(self, *verdicts: Verdict) -> list[Found]:
+        return [f for f in self.found if f.verdict in verdicts]
+
+    @property
+    def score(self) -> float | None:
+        """Which part of those that may differ was noticed; None if there are none."""
+        noticed, missed = len(self.of(Verdict.noticed)), len(self.of(Verdict.unnoticed, Verdict.unreached))
+        return noticed / (noticed + missed) if noticed + missed else None
+
+
+Progress = Callable[[int, int, int], None]  # traces by the end of this round, mutants looked at in it, those left
+
+
+def on_processes(task: Task, workers: int, progress: Progress) -> Mutants:
+    """Tries all mutants for the plan's `seconds`, and as long as it takes to say what became of them.
+
+    Raises SpecFails, and LookupError for a name in `only` that is no property.
+    """
+    spec = load(task.path, dict(task.params), list(task.config))
+    with ProcessPoolExecutor(workers, initializer=_start, initargs=(task,)) as pool:
+        trials = _Trials(spec, task, pool, progress)
+        try:
+            trials.rounds()
+            return trials.verdicts()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@dataclass
+class _Trials:
+    spec: Spec
+    task: Task
+    pool: ProcessPoolExecutor
+    progress: Progress
+    started: float = field(default_factory=time.time)
+
+    def __post_init__(self) -> None:
+        self.mutants = {m.number: m for m in mutants(self.spec)}
+        self.trials = {n: Trial(n) for n in self.mutants}
+        self.verdict: dict[int, Verdict] = {}
+        self.deadline = self.started + self.task.plan.seconds
+
+    @property
+    def alive(self) -> list[Trial]:
+        return [t for n, t in self.trials.items() if n not in self.verdict]
+
+    def rounds(self) -> None:
+        """Until nobody is left, all had their traces, or time is over."""
+        most = self.task.plan.traces
+        for until in _ROUNDS:
+            if not self.alive or time.time() > self.deadline:
+                return
+            self._round(until if most is None else min(until, most))
+            if most is not None and until >= most:
+                return
+
+    def _round(self, until: int) -> None:
+        waiting: list[Future[Trial]] = [self.pool.submit(_look, t, until, self.deadline) for t in self.alive]
+        for done, future in enumerate(as_completed(waiting), 1):
+            trial = future.result()
+            self.trials[trial.number] = trial
+            if trial.noticed is not None:
+                self.verdict[trial.number] = Verdict.noticed
+            self.progress(until, done, len(self.alive))
+        self._settle()
+
+    def _settle(self) -> None:
+        """What need not be tried any further."""
+        seen = {fingerprint(self.spec.program): Verdict.proved}
+        for number, trial in self.trials.items():
+            if trial.refused:
+                self.verdict[number] = Verdict.refused
+            elif trial.fingerprint in seen:
+                self.verdict[number] = seen[trial.fingerprint]
+            elif trial.fingerprint is not None:
+                seen[trial.fingerprint] = Verdict.twin
+
+    def verdicts(self) -> Mutants:
+        """Of those that are left, too."""
+        ends = {t.number: self.pool.submit(_end, t) for t in self.alive}
+        told: dict[int, bytes | None] = {}
+        for number, future in ends.items():
+            self.verdict[number], told[number] = future.result()
+        found = tuple(self._found(trial, told.get(n)) for n, trial in self.trials.items())
+        return Mutants(found, time.time() - self.started)
+
+    def _found(self, trial: Trial, told: bytes | None) -> Found:
+        number = trial.number
+        return Found(self.mutants[number], self.verdict[number], trial.traces, trial.noticed, told)
+
+
+# ---------------------------------------------------------------- in a worker
+
+_bench: list[Bench] = []
+
+
+def _start(task: Task) -> None:
+    _bench[:] = [Bench(load(task.path, dict(task.params), list(task.config)), task.plan)]
+
+
+def _look(trial: Trial, until: int, deadline: float) -> Trial:
+    return _bench[0].look(trial, until, lambda: time.time() > deadline)
+
+
+def _end(trial: Trial) -> tuple[Verdict, bytes | None]:
+    """A mutant that no property noticed."""
+    bench = _bench[0]
+    if not trial.traces:
+        return Verdict.untried, None
+    if trial.told is None:
+        return (Verdict.equal if bench.reached(bench.mutants[trial.number]) else Verdict.unreached), None
+    return Verdict.unnoticed, told(bench, trial)
+
+
+def told(bench: Bench, trial: Trial) -> bytes:
+    """The smallest trace on which the ports show that the mutant is not the spec."""
+    assert trial.told is not None
+    mutant = bench.mutant(trial.number)
+    small = trial.told.small
+    mine, theirs = (bench.spec.small(), mutant.small()) if small else (bench.spec, mutant)
+    promise = NoDifference(mine, f"mutant {trial.number}")
+    trace = shrink(theirs, bench.engine, trial.told.trace, promise, seconds=_SHRINKING)
+    return dumps(Counterexample(theirs, small, MEANING, "", trace))
