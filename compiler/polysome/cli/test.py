@@ -88,6 +88,12 @@ def test(
     limit = seconds if seconds is not None else 120.0 if mutants else 30.0
     plan = Plan(engine, architecture, sizes, start, limit, traces, chosen, captures, first)
     campaigns.check_names(loaded, plan)
+    if mutants:
+        other = {"--replay": replay is not None, "--coverage": coverage, "--workers ray": workers == "ray"}
+        other[f"--engine {engine}"] = engine != MEANING
+        if given := next((name for name, there in other.items() if there), None):
+            mend = "Give one of them; mutants are tried on the interpreter, by processes of this machine."
+            common.fail(common.COMMAND_LINE, f"--mutants and {given} do not go together", mend)
     if replay is not None:
         raise SystemExit(campaigns.replayed(loaded, plan, replay, as_json))
     if coverage:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from polysome.interp.compiled import compiled
 from polysome.interp.parse_code import parser_code
 from polysome.interp.statement_code import StatementCode
 from polysome.ir import program as ir
@@ -51,7 +52,7 @@ def generate(program: ir.Program, code: Callable[[ir.Program], StatementCode] = 
     c.put("    d = p.data; o = p.offset")
     c.put("    return (" + "".join(c.code(a) + ", " for a in program.schedule.args) + ")")
     source = "\n".join(c.lines) + "\n"
-    return Generated(source, compile(source, f"<{program.name}>", "exec"), c.constants)
+    return Generated(source, compiled(source, program.name), c.constants)
 
 
 def _values(c: StatementCode) -> None:

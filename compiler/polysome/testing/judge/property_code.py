@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from polysome.interp.compiled import compiled
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir.walk import walk
@@ -42,7 +43,7 @@ def judge(program: ir.Program, property: pr.Property) -> Judge:
     source = "\n".join(lines) + "\n"
     return Judge(
         source,
-        compile(source, f"<property {property.name}>", "exec"),
+        compiled(source, f"property {property.name}"),
         c.constants,
         tuple(writer.expectations),
         dict(c.kinds),

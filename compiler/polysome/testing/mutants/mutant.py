@@ -57,6 +57,7 @@ def mutants(spec: Spec) -> list[Mutant]:
         for written in files(spec.path, spec.program)
         for fault in every()
         for edits in fault.find(written)
+        if edited(written.text, edits) != written.text
     ]
     found = list({(w.path, edits): (w, edits, fault) for w, edits, fault in found}.values())
     found.sort(key=lambda f: (str(f[0].path), f[1][0].start, f[2], f[1][0].end, f[1][0].new))

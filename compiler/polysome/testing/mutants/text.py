@@ -21,7 +21,7 @@ _EQUAL = {
     Verdict.proved: "the compiler makes the same of it",
     Verdict.twin: "the compiler makes the same of it as of another",
     Verdict.refused: "refused by the compiler",
-    Verdict.untried: "no time was left",
+    Verdict.undecided: "no time was left",
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from polysome.engines import ENGINES
 from polysome.engines.trace import Trace
 from polysome.resources import MEANING
+from polysome.testing.builtin.rerun import Comparison
 from polysome.testing.campaign import due, judged, properties, stream
 from polysome.testing.coverage.coverage import hits
 from polysome.testing.coverage.points import points
@@ -20,7 +21,6 @@ from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
 
 _SHARED = 60  # traces, from the spec; behind them every other one is from the mutant, whose own numbers it has
-_KEPT = 8  # mutants whose code is kept
 
 
 class SpecFails(Exception):
@@ -83,7 +83,7 @@ class Bench:
         self.fingerprint = fingerprint(self.spec.program)
         self._runs: list[_Run] = []
         self._stream = _sized(self.spec, self.plan)
-        self._loaded = lru_cache(maxsize=_KEPT)(self._load)
+        self._loaded = cache(self._load)
 
     def look(self, trial: Trial, until: int, over: Callable[[], bool]) -> Trial:
         """Goes on with a mutant up to trace `until`, or until a property notices, or time is `over`.
@@ -169,6 +169,8 @@ def _sized(spec: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
         yield size is not spec, trace
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _chosen(spec: Spec, plan: Plan) -> tuple[Property, ...]:
-    return tuple(p for p in properties(spec) if not plan.only or p.name in plan.only)
+    """All but those of every NF that compare runs: they are about engines, which have no fault here."""
+    every = (p for p in properties(spec) if not isinstance(p, Comparison))
+    return tuple(p for p in every if not plan.only or p.name in plan.only)

@@ -17,6 +17,7 @@ from polysome.testing.spec import Spec, load
 from polysome.testing.workers import Task
 
 _ROUNDS = (6, 24, 80, 200, 500, 1500, 4000, 10000, 30000, 100000)  # traces by the end of each
+_ENOUGH = 80  # traces, to say of a mutant that nothing notices it
 _SHRINKING = 8.0  # seconds for each trace that a person is to read
 
 
@@ -30,7 +31,7 @@ class Verdict(StrEnum):
     proved = "proved equal"
     twin = "same as another"
     refused = "does not compile"
-    untried = "not tried"
+    undecided = "not decided"
 
 
 @dataclass(frozen=True)
@@ -70,21 +71,23 @@ def on_processes(task: Task, workers: int, progress: Progress) -> Mutants:
     Raises SpecFails, and LookupError for a name in `only` that is no property.
     """
     spec = load(task.path, dict(task.params), list(task.config))
-    with ProcessPoolExecutor(workers, initializer=_start, initargs=(task,)) as pool:
-        trials = _Trials(spec, task, pool, progress)
-        try:
-            trials.rounds()
-            return trials.verdicts()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    pools = [ProcessPoolExecutor(1, initializer=_start, initargs=(task,)) for _ in range(workers)]
+    try:
+        trials = _Trials(spec, task, pools, progress)
+        trials.rounds()
+        return trials.verdicts()
+    finally:
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
 
 
 @dataclass
 class _Trials:
+    """`pools`: of one process each, so that a mutant comes back to where it is compiled already."""
+
     spec: Spec
     task: Task
-    pool: ProcessPoolExecutor
+    pools: list[ProcessPoolExecutor]
     progress: Progress
     started: float = field(default_factory=time.time)
 
@@ -98,6 +101,9 @@ class _Trials:
     def alive(self) -> list[Trial]:
         return [t for n, t in self.trials.items() if n not in self.verdict]
 
+    def _pool(self, trial: Trial) -> ProcessPoolExecutor:
+        return self.pools[trial.number % len(self.pools)]
+
     def rounds(self) -> None:
         """Until nobody is left, all had their traces, or time is over."""
         most = self.task.plan.traces
@@ -109,7 +115,7 @@ class _Trials:
                 return
 
     def _round(self, until: int) -> None:
-        waiting: list[Future[Trial]] = [self.pool.submit(_look, t, until, self.deadline) for t in self.alive]
+        waiting: list[Future[Trial]] = [self._pool(t).submit(_look, t, until, self.deadline) for t in self.alive]
         for done, future in enumerate(as_completed(waiting), 1):
             trial = future.result()
             self.trials[trial.number] = trial
@@ -131,7 +137,7 @@ class _Trials:
 
     def verdicts(self) -> Mutants:
         """Of those that are left, too."""
-        ends = {t.number: self.pool.submit(_end, t) for t in self.alive}
+        ends = {t.number: self._pool(t).submit(_end, t) for t in self.alive}
         told: dict[int, bytes | None] = {}
         for number, future in ends.items():
             self.verdict[number], told[number] = future.result()
@@ -159,8 +165,8 @@ def _look(trial: Trial, until: int, deadline: float) -> Trial:
 def _end(trial: Trial) -> tuple[Verdict, bytes | None]:
     """A mutant that no property noticed."""
     bench = _bench[0]
-    if not trial.traces:
-        return Verdict.untried, None
+    if trial.traces < min(_ENOUGH, bench.plan.traces or _ENOUGH):
+        return Verdict.undecided, None
     if trial.told is None:
         return (Verdict.equal if bench.reached(bench.mutants[trial.number]) else Verdict.unreached), None
     return Verdict.unnoticed, told(bench, trial)

@@ -23,7 +23,7 @@ def find(written: Written) -> Iterator[Edits]:
             continue
         for left_out in _parts(key):
             at = nf.span.end - 1
-            function = f"  fn {_NAME}(k: {key}) -> {key} {{ {_without(key, left_out)} }}\n"
+            function = f" fn {_NAME}(k: {key}) -> {key} {{ {_without(key, left_out)} }} "
             wrapped = [
                 Edit(k.span.start, k.span.end, f"{_NAME}({written.said(k)})") for k in sorted(places, key=_start)
             ]

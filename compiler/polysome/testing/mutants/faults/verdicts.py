@@ -20,11 +20,11 @@ def find(written: Written) -> Iterator[Edits]:
                 yield from (replaced(target, port) for port in (*ports, "in_port") if port != said)
                 if isinstance(target, ast.Binary):
                     yield replaced(target, written.said(target.left))
-                yield replaced(node, "drop")
+                yield replaced(node, 'drop "fault"')
             case ast.Drop():
                 yield from (replaced(node, f"send {port}") for port in ports)
             case ast.Bounce():
-                yield replaced(node, "drop")
+                yield replaced(node, 'drop "fault"')
 
 
 FAULT = Fault("verdict", find)
