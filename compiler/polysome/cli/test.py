@@ -91,6 +91,7 @@ def test(
     if mutants:
         other = {"--replay": replay is not None, "--coverage": coverage, "--workers ray": workers == "ray"}
         other[f"--engine {engine}"] = engine != MEANING
+        other[f"--engine {engine}"] = engine != MEANING
         if given := next((name for name, there in other.items() if there), None):
             mend = "Give one of them; mutants are tried on the interpreter, by processes of this machine."
             common.fail(common.COMMAND_LINE, f"--mutants and {given} do not go together", mend)

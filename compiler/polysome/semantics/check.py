@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,19 +33,17 @@ from polysome.semantics.state import StateBuilder, mend_map
 from polysome.semantics.statements import Statements
 from polysome.semantics.unused import check_unused
 from polysome.syntax import ast
-from polysome.syntax.brackets import too_deep
+from polysome.syntax.brackets import deepest, too_deep
 from polysome.syntax.diagnostics import Report, did_you_mean
-from polysome.syntax.spans import Source, Span
+from polysome.syntax.spans import Span
 
 SEED = ("seed", t.Bits(128))
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line changes: params as text, capacities of maps by name; `places`: of params from a file.
-
-    `texts`: what stands in some files (by absolute path), whatever the disk says.
-    """
+    """What the command line changes: params as text, capacities of maps by name; `places`: of params from a file;
+    `texts`: what stands in some files (by absolute path), whatever the disk says."""
 
     params: Mapping[str, str]
     capacities: Mapping[str, int]
@@ -56,32 +53,19 @@ class Options:
 
 def check(path: Path, report: Report, options: Options | None = None) -> ir.Program:
     """The typed program of the one NF in `path`; raises SpecError with all errors found. Warnings stay in `report`."""
+    options = options or Options({}, {})
     try:
-        loader = Loader(report, options.texts if options is not None else None)
+        loader = Loader(report, options.texts)
         module = loader.load(path, str(path))
         report.stop_on_errors()
         assert module is not None
-        program = _Checker(loader, module, path, report, options or Options({}, {})).program()
+        program = _Checker(loader, module, path, report, options).program()
     except RecursionError:
-        too_deep(report, _deepest(report.sources[str(path)]))
+        too_deep(report, deepest(report.sources[str(path)]))
         program = None
     report.stop_on_errors()
     assert program is not None
     return program
-
-
-def _deepest(source: Source) -> Span:
-    """The place that most likely nests too deeply without brackets: the longest statement, or a chain of `else if`."""
-    parts = re.finditer(r"[^;{}]+", source.text)
-    longest = max(parts, key=lambda m: len(m[0]), default=None)
-    chain = re.search(r"else\s+if\b", source.text)
-    if chain is not None and (longest is None or len(longest[0]) < _LONG):
-        return Span(source.name, chain.start(), chain.end())
-    start, end = (longest.start() + len(longest[0]) - len(longest[0].lstrip()), longest.end()) if longest else (0, 1)
-    return Span(source.name, start, end)
-
-
-_LONG = 1000  # characters of a statement that may be too much
 
 
 class _Checker:

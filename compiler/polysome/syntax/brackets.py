@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,3 +134,17 @@ def too_deep(report: Report, span: Span) -> None:
         why=f"Nobody could read it, and the compiler stops at {DEEPEST} brackets one inside the other.",
         mend="Bind parts of it with `let`, or move them into functions and actions.",
     )
+
+
+def deepest(source: Source) -> Span:
+    """The place that most likely nests too deeply without brackets: the longest statement, or a chain of `else if`."""
+    parts = re.finditer(r"[^;{}]+", source.text)
+    longest = max(parts, key=lambda m: len(m[0]), default=None)
+    chain = re.search(r"else\s+if\b", source.text)
+    if chain is not None and (longest is None or len(longest[0]) < _LONG):
+        return Span(source.name, chain.start(), chain.end())
+    start, end = (longest.start() + len(longest[0]) - len(longest[0].lstrip()), longest.end()) if longest else (0, 1)
+    return Span(source.name, start, end)
+
+
+_LONG = 1000  # characters of a statement that may be too much
