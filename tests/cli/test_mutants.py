@@ -88,4 +88,5 @@ def test_without_time_nothing_is_said(folder: Path) -> None:
 def test_it_cannot_be_combined_with_what_is_for_campaigns(folder: Path) -> None:
     for option in (("--replay", "x.json"), ("--coverage",), ("--workers", "ray"), ("--engine", "native")):
         done = run("gate.nf", "--mutants", *option)
-        assert done.exit_code == 2 and "--mutants and " + " ".join(option).removesuffix(" x.json") in done.output, done.output
+        said = f"--mutants and {' '.join(option).removesuffix(' x.json')} do not go together"
+        assert done.exit_code == 2 and said in done.output, done.output
