@@ -27,7 +27,8 @@ block bridge {
       and q.at - p.at < ageing and untagged(p.in.ethernet.ether_type) and untagged(q.in.ethernet.ether_type)
       and not is_group(q.in.ethernet.dst) and not is_group(q.in.ethernet.src)
       and q.in.ethernet.src != q.in.ethernet.dst and p.changes == q.changes
-      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
+      and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not (exists r in trace where r.number > p.number and r.number < q.number and r.in_port != p.in_port
                and r.in.ethernet.src == p.in.ethernet.src)
     expect q.out_port == p.in_port or q.held or q.reason == "short frame";

@@ -33,8 +33,14 @@ block connection_limiter {
   property live_ones_stay {
     for p, q in trace where p.sent and p.in_port == inside and q.in_port == inside and p.flow == q.flow
       and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
-      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
+      and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
     expect not q.dropped or q.reason == "short frame";
+  }
+
+  /// No packet leaves by the port it came in.
+  property never_back {
+    for p in trace where p.sent expect not (p.in_port in p.ports);
   }
 
   /// What passes, passes as it is.

@@ -8,6 +8,10 @@ block firewall {
   /// How long a conversation is remembered after its last packet: at least, and at most.
   param idle:    duration;
   param longest: duration = idle;
+  /// Does an answer keep its conversation alive? RFC 4787, REQ-6, leaves that open; what goes out always does.
+  param answers_refresh: bool = false;
+  /// Is it meant that a full table throws out old conversations? Then whoever opens enough of them ends all others.
+  param evicts: bool = false;
 
   /// Neighbour discovery, which no link can do without (RFC 4890, section 4.4.1).
   fn is_discovery(type: u8) -> bool { type >= 133 and type <= 137 }
@@ -26,8 +30,28 @@ block firewall {
   property replies_pass {
     for p, q in trace where p.sent and p.in_port == inside and q.in_port == outside and q.flow == p.flow.reversed
       and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
-      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
+      and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
     expect not q.dropped or q.reason == "short frame";
+  }
+
+  /// A conversation lives from its last packet on, also if that was an answer.
+  property answers_keep_alive {
+    for p, q in trace where answers_refresh and p.sent and p.in_port == outside and q.in_port == outside
+      and q.flow == p.flow and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle
+      and p.changes == q.changes and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+    expect not q.dropped or q.reason == "short frame";
+  }
+
+  /// A full table refuses who is new. It never throws out who is there.
+  property living_are_spared {
+    for q in trace where not evicts expect not evicted(q.at..q.at + 1ns);
+  }
+
+  /// An ICMP error goes to whom it is about, and to nobody else: it quotes a packet that its receiver sent.
+  property errors_to_whom_they_concern {
+    for q in trace where q.sent and q.in_port == outside and (q.in.icmp.quoted.ipv4 or q.in.icmpv6.quoted.ipv6)
+    expect q.flow.dst == q.quoted_flow.src;
   }
 
   /// A conversation that fell silent is forgotten in time: its answers are unsolicited again.

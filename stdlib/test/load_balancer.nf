@@ -10,6 +10,8 @@ block load_balancer {
   /// Is it remembered which server a flow has? If not, it follows from the flow alone (consistent hashing), and a change
   /// of servers may move some flows.
   param sticky: bool = true;
+  /// The address that clients use, if there is one only: then nothing else is balanced, and what is gets to a server.
+  param service: ipv4 = 0.0.0.0;
 
   use test.checksums;
 
@@ -17,7 +19,8 @@ block load_balancer {
   property affinity {
     for p, q in trace where p.sent and q.sent and p.in_port == clients and q.in_port == clients and p.flow == q.flow
       and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
-      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
+      and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
     expect p.out.ipv4.dst == q.out.ipv4.dst and p.out.l4.dport == q.out.l4.dport and p.ports == q.ports
       and (p.out.ethernet.dst == q.out.ethernet.dst or p.in.ethernet.dst != q.in.ethernet.dst);
   }
@@ -43,6 +46,12 @@ block load_balancer {
       and (p.flow.dst, p.flow.dport, p.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol)
       and p.changes == q.changes and not full(q.at..q.at + 1ns)
     expect not q.dropped or q.reason == "short frame";
+  }
+
+  /// What is for the service goes to a server, by its address or its MAC; nothing else leaves.
+  property only_the_service {
+    for p in trace where service != 0.0.0.0 and p.sent and p.in_port == clients
+    expect p.in.ipv4.dst == service and (p.out.ipv4.dst, p.out.ethernet.dst) != (p.in.ipv4.dst, p.in.ethernet.dst);
   }
 
   /// Servers see who asks, and what: of a packet only the destination changes.

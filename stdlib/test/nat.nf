@@ -98,6 +98,15 @@ block nat {
     expect (p.out.flow.src, p.out.flow.sport) == (q.out.flow.src, q.out.flow.sport);
   }
 
+  /// Nothing goes back to where it came from, but from one host of the inside to another by their public endpoints.
+  /// (Who has a public endpoint may have got it with a packet that was lost later: as short frame, or in a queue.)
+  property never_back {
+    for p in trace where p.sent and p.in_port in p.ports
+    expect p.in_port == inside and (exists r in trace where r.number <= p.number and r.in_port == inside
+                                    and (r.sent and r.out.flow.src == p.flow.dst or r.held
+                                         or r.reason in {"short frame", "queue full", "buffer full"}));
+  }
+
   /// Public ports are from the range that they should be from.
   property ports_in_range {
     for p in trace where p.sent and p.in_port == inside and p.out_port == outside and p.in.l4

@@ -22,7 +22,9 @@ block packet_limiter {
   property never_above {
     for p, q in trace where p.sent and q.sent and p.in_port == inside and q.in_port == inside
       and limited(p.flow) == limited(q.flow) and p.in.l4 and q.in.l4 and not p.fragment and not q.fragment
-      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not (exists r in trace where r.number >= p.number and r.number <= q.number
+               and limited(r.flow) == limited(p.flow) and full(r.at..r.at + 1ns))
     let passed = count(r in trace where r.sent and r.in_port == inside and limited(r.flow) == limited(p.flow)
                          and r.in.l4 and not r.fragment and r.number >= p.number and r.number <= q.number);
     expect not above(passed, q.at - p.at);
@@ -49,6 +51,11 @@ block packet_limiter {
   /// How often anything looks at the time makes no difference.
   property poll_invariance {
     expect outputs(steps: 10) == outputs();
+  }
+
+  /// No packet leaves by the port it came in.
+  property never_back {
+    for p in trace where p.sent expect not (p.in_port in p.ports);
   }
 
   /// What passes, passes at once.

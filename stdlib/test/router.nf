@@ -15,6 +15,16 @@ block router {
     expect p.in.ipv6.hop_limit > 1 and p.out.ipv6.hop_limit == p.in.ipv6.hop_limit - 1;
   }
 
+  /// As long as a packet has hops left, it is forwarded as another one of its flow is, which need not be shorter.
+  property hops_left_suffice {
+    for p, q in trace where p.sent and q.dropped and p.flow == q.flow and p.fragment == q.fragment
+      and p.in_port == q.in_port and p.changes == q.changes and q.len <= p.len
+      and (p.in.ipv4 and q.in.ipv4 and q.in.ipv4.ttl > 1 and q.in.ipv4.ihl == p.in.ipv4.ihl
+           or p.in.ipv6 and q.in.ipv6 and q.in.ipv6.hop_limit > 1)
+      and p.in.l4 and q.in.l4 and p.in.ethernet.dst == q.in.ethernet.dst
+    expect q.reason == "short frame";
+  }
+
   /// Who a packet is from and for is none of the router's business.
   property addresses_stay {
     for p in trace where p.sent and p.in.ip

@@ -201,6 +201,13 @@ def test_finds_config(tmp_path: Path) -> None:
     assert missing(solved(tiny)) == []
 
 
+def test_a_length_beside_a_number_has_more_bits_than_a_u64(tmp_path: Path) -> None:
+    body = """  config hosts: list<ipv4>;
+  on packet { require hosts.len > 1 else drop "none"; if hosts.len < 1 { send b; } send a; }"""
+    found = solved(spec(tmp_path, body))
+    assert missing(found) == [] and dead(found) == ["if true"]
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

@@ -20,7 +20,7 @@ from polysome.testing.mutants.mutant import Mutant, fingerprint, mutants, mutate
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
 
-_SHARED = 60  # traces, from the spec; behind them every other one is from the mutant, whose own numbers it has
+_SHARED = 6  # traces, from the spec; behind them every other one is from the mutant, whose own numbers it has
 
 
 class SpecFails(Exception):

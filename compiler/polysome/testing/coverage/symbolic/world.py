@@ -8,6 +8,7 @@ from polysome import smt
 from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.kinds.state import TABLE_KINDS
+from polysome.symbolic.terms import resized
 from polysome.symbolic.values import FALSE, Term, anything
 
 
@@ -79,7 +80,7 @@ class FreeWorld:
         name = table.name if isinstance(table, ir.Config) else ""
         if name not in self._lengths or not name:
             self._lengths[name] = smt.BitVec(f"len({name})", 64)
-        return self._lengths[name] if width == 64 else smt.Extract(width - 1, 0, self._lengths[name])
+        return resized(self._lengths[name], width)
 
     def row(self, name: str, key: Any) -> tuple[Term, Any]:
         type = self._program.config[name].type
