@@ -1,12 +1,13 @@
 /// Who limits how many conversations a source has at a time. A conversation is a `flow` from `inside`, and lives as
-/// long as it is not silent for `idle`.
+/// long as it is not silent for `idle`, and no longer than it is silent for `longest`. Answers may keep it alive or not.
 use net.flow;
 
 block connection_limiter {
   port inside;
   /// So many at a time.
-  param limit: u64;
-  param idle:  duration;
+  param limit:   u64;
+  param idle:    duration;
+  param longest: duration = idle;
 
   /// No source has more conversations than it may.
   property never_above {
@@ -18,6 +19,8 @@ block connection_limiter {
                     p.flow) <= limit;
   }
 
+  fn opener(f: Flow, opens: bool) -> Flow { if opens { f } else { f.reversed } }
+
   /// Who has fewer is never refused a new one; of a service that others are let through to.
   property never_too_few {
     for q in trace where q.dropped and q.in_port == inside and q.in.l4 and not q.fragment
@@ -25,8 +28,10 @@ block connection_limiter {
       and (exists o in trace where o.sent and o.in_port == inside and o.in.l4 and not o.fragment
            and o.changes == q.changes and o.flow != q.flow
            and (o.flow.dst, o.flow.dport, o.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol))
-    expect distinct(p in trace where p.in_port == inside and p.number < q.number and p.flow.src == q.flow.src
-                      and p.flow != q.flow and (p.sent or p.reason == "short frame"): p.flow) >= limit;
+    expect distinct(p in trace where p.number < q.number and q.at - p.at < longest
+                      and opener(p.flow, p.in_port == inside).src == q.flow.src
+                      and opener(p.flow, p.in_port == inside) != q.flow
+                      and (p.sent or p.reason == "short frame"): opener(p.flow, p.in_port == inside)) >= limit;
   }
 
   /// A conversation that was let through stays, as long as it is not silent.

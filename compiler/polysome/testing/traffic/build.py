@@ -11,11 +11,13 @@ from polysome.config.tables import Tables
 from polysome.engines.trace import Arrival, Change, Trace
 from polysome.interp.code import code_of
 from polysome.interp.machine import Machine
+from polysome.ir import program as ir
 from polysome.testing.spec import Spec
 from polysome.testing.traffic import later, tables, times
 from polysome.testing.traffic.boundaries.choose import at_boundary
 from polysome.testing.traffic.boundaries.model import mislead
 from polysome.testing.traffic.choices import Choices, Weighted
+from polysome.testing.traffic.constants import constants
 from polysome.testing.traffic.frames import Frame, dissect, encode
 from polysome.testing.traffic.fresh import fresh, set_length
 from polysome.testing.traffic.values import EPOCH
@@ -29,7 +31,8 @@ _RECENT = 6  # packets that the next one most likely has to do with
 # What the next packet is. `new`: of a new conversation; `same`: of one there is; `answer` to a packet as it left;
 # `back`: to it as it arrived; `error`: about one as it left; `hairpin`: from the port of one, to where it left from;
 # `touched`: one, or an answer, with another value somewhere; `again`: the very same bytes; `returned`: what left;
-# `boundary`: one, or an answer, next to where some condition of the parser changes.
+# `boundary`: one, or an answer, next to where some condition of the parser changes; `beside`: one with another address
+# or port, so that both have in common what should be told apart.
 _KINDS = {
     "usual": Weighted(
         [
@@ -41,6 +44,7 @@ _KINDS = {
     "many": Weighted([("new", 12.0), ("same", 1.0), ("answer", 2.0), ("touched", 2.0), ("boundary", 0.5)]),
     "boundaries": Weighted([("boundary", 9.0), ("same", 3.0), ("answer", 3.0), ("new", 3.0)]),
     "flood": Weighted([("again", 40.0), ("same", 1.0), ("new", 1.5)]),
+    "crowd": Weighted([("again", 14.0), ("beside", 9.0), ("same", 1.0), ("new", 1.5)]),
     "few": Weighted(
         [
             ("same", 6.0),
@@ -70,14 +74,18 @@ class Mood:
 
 
 _PLAIN = Mood("usual", "small", "calm", 0.12, 0.0, 0.0, 0.0)
+_MOODS = ("usual", "few", "usual", "many", "usual", "flood", "few", "usual", "usual", "crowd", "boundaries")
+_LIMITED = (*_MOODS, "flood", "crowd", "flood", "crowd")  # where rates are limited
 
 
-def _mood(c: Choices) -> Mood:
+def _mood(program: ir.Program, c: Choices) -> Mood:
     if not c.chance(0.9):
         return _PLAIN
-    kinds = c.pick(("usual", "few", "usual", "many", "usual", "flood", "few", "usual", "usual", "flood", "boundaries"))
+    kinds = c.pick(_LIMITED if constants(program).rates else _MOODS)
     lengths = c.pick(("small", "any", "any", "large"))
-    if kinds == "flood" and c.chance(0.75):
+    if kinds in ("flood", "crowd") and constants(program).bitrates:  # it takes bytes to reach one
+        lengths = c.pick(("small", "large", "any", "large", "large"))
+    if kinds in ("flood", "crowd") and c.chance(0.75):
         return Mood(kinds, lengths, "burst", 0.02, 0.0, 0.0, 0.0)
     return Mood(
         kinds,
@@ -122,7 +130,7 @@ class Builder:
         c = Choices(first)
         program = spec.program
         self.program = program
-        self.mood = _mood(c)
+        self.mood = _mood(program, c)
         self.world = World(program, c, spec.config)
         self.works = times.clockwork(program, self.world.config)
         self.sink = _Watch()
@@ -207,6 +215,9 @@ class Builder:
                 return kind, base.port, later.hairpin(c, self.world, inner, outer, base.port), b""
             case "touched":
                 return kind, *self._touched(c, base, left), b""
+            case "beside":
+                peer, frame = self._other(c, base.port), self.frame(base.port, base.data)
+                return kind, base.port, later.beside(self.program, c, self.world, frame, base.port, peer), b""
             case "boundary" if self.mood.damage:  # half of them are wrong somewhere
                 return kind, *self._boundary(c, base, left)
             case "answer" if left is not None:
@@ -312,7 +323,7 @@ def trace_of(spec: Spec, first: bytes, blocks: Sequence[bytes]) -> Trace:
 def configuration(spec: Spec, first: bytes) -> Mapping[str, Any]:
     """The config of the trace that begins with `first`."""
     c = Choices(first)
-    _mood(c)
+    _mood(spec.program, c)
     return World(spec.program, c, spec.config).config
 
 

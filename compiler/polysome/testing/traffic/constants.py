@@ -78,6 +78,11 @@ class Constants:
     lengths: tuple[int, ...]  # of payloads, at which what handlers read of them begins or ends
     looked_for: dict[tuple[int, int], list[Bits]]  # by slice of the payload
 
+    @property
+    def rates(self) -> bool:
+        """Is there a rate in it, which something is held to?"""
+        return bool(self.bitrates or self.packetrates)
+
 
 @lru_cache(maxsize=64)
 def constants(program: ir.Program) -> Constants:

@@ -49,8 +49,18 @@ def hairpin(c: Choices, world: World, frame: Frame, public: Frame, port: int) ->
 
 def touched(program: ir.Program, c: Choices, world: World, frame: Frame, port: int, peer: int) -> Frame:
     """The same frame with another value in one field of one header."""
+    return _exchanged(c, world, frame, port, peer, _places(program, frame.path))
+
+
+def beside(program: ir.Program, c: Choices, world: World, frame: Frame, port: int, peer: int) -> Frame:
+    """The same frame with another address or port."""
+    ends = [(n, field) for n, field in _places(program, frame.path) if field.role is not None]
+    inner = [(n, field) for n, field in ends if field.type != t.MAC]
+    return _exchanged(c, world, frame, port, peer, inner or ends)
+
+
+def _exchanged(c: Choices, world: World, frame: Frame, port: int, peer: int, places: list[tuple[int, Drawn]]) -> Frame:
     found = frame.copy()
-    places = _places(program, frame.path)
     if places:
         n, field = c.pick(places)
         found.layers[n].values[field.field] = world.value(c, field, port, peer)
