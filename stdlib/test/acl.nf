@@ -1,5 +1,7 @@
 /// A packet filter without memory, that goes by the port a packet comes from, its `flow`, and what a header says beside:
 /// DSCP, TCP flags, ICMP type and code, whether it is a fragment.
+///
+/// It cannot know the rules: that the right packets pass is for the spec's own properties.
 use net.flow;
 
 block acl {

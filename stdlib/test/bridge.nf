@@ -1,5 +1,7 @@
 /// A learning bridge (IEEE 802.1Q, clause 8): what is said here of known and unknown stations is said of frames without
 /// a VLAN tag, and of bridges all of whose ports carry these.
+///
+/// It cannot know who is in which VLAN, nor which frames a bridge keeps for itself (link-local control, groups).
 use net.ethernet;
 
 block bridge {

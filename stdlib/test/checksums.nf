@@ -1,4 +1,6 @@
 /// For every NF that rewrites IPv4 addresses, ports or the time to live, and nothing else of these headers.
+///
+/// It cannot know of other headers' checksums; that all that a parser finds stay valid is a built-in property.
 use test.sums;
 
 block checksums {

@@ -1,5 +1,7 @@
 /// Who limits how many conversations a source has at a time. A conversation is a `flow` from `inside`, and lives as
 /// long as it is not silent for `idle`, and no longer than it is silent for `longest`. Answers may keep it alive or not.
+///
+/// It cannot know what ends a conversation (FIN, RST), and says nothing while a table is full.
 use net.flow;
 
 block connection_limiter {

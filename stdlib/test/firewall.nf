@@ -1,5 +1,8 @@
 /// A stateful firewall: `inside` opens connections, `outside` only answers (RFC 6092, section 3). A conversation is
 /// known by its `flow`; an ICMP error belongs to the conversation that it quotes.
+///
+/// It cannot know which protocols and ports may pass at all, nor how TCP's states are followed: whoever drops
+/// everything keeps its promises.
 use net.flow;
 use net.icmpv6;
 

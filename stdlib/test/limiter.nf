@@ -1,4 +1,7 @@
 /// A limiter that drops: of every flow (or source) no more bytes pass than a burst and what a rate gives, and no fewer.
+///
+/// It cannot know which packets are limited: of fragments, and of what has no ports, nothing is said; nor of a flow
+/// whose entry was thrown out, or found no room.
 use net.flow;
 
 block limiter {

@@ -1,4 +1,6 @@
 /// Ports that send at a rate (`serve`): a port never stands idle while a packet waits for it.
+///
+/// It cannot know which of several waiting packets should leave first.
 block link {
   /// What a port sends per second.
   param rate: bitrate;

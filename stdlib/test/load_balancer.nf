@@ -1,5 +1,8 @@
 /// A layer-4 load balancer for IPv4: packets of clients get the address (or the MAC) of a server; a flow stays where it is.
 /// What is balanced is a service: a destination address, protocol and port that clients use.
+///
+/// It cannot know the servers: that each gets its share, or gets any, is for the spec's own properties; so is how long
+/// a flow is remembered beyond `idle`.
 use net.flow;
 
 block load_balancer {

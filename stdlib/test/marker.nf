@@ -1,4 +1,6 @@
 /// What looks at packets, drops some, and changes nothing of the others but their DSCP.
+///
+/// It cannot know which packets should be dropped, or marked how.
 block marker {
   /// Addresses, ports, payload and the rest are what they were.
   property only_dscp_changes {

@@ -2,6 +2,9 @@
 /// and 5508 ask of every such NAT, seen from outside: whatever it remembers, and how, is its own business.
 ///
 /// `inside` and `outside` are its ports. Static mappings ("port forwarding") are not for this.
+///
+/// It cannot know who may answer (filtering: RFC 4787, REQ-8), and says nothing of fragments, nor of protocols but TCP,
+/// UDP and ICMP.
 use net.flow;
 use net.icmp;
 use net.ip;

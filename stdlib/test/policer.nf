@@ -1,5 +1,7 @@
 /// A policer: what is above the rate is dropped at once, never delayed. What passes may be marked, by its DSCP.
 /// That the traffic of a subscriber is limited together, as IP packets, is usual: `per_source`, `layer3`.
+///
+/// It cannot know what is marked how.
 block policer {
   /// Where the traffic comes from that is policed.
   port inside;

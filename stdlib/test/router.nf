@@ -1,4 +1,7 @@
 /// A router for IPv4 (RFC 1812), IPv6 (RFC 8200), or both.
+///
+/// It cannot know the routes: that lookups find the longest prefix is a built-in property of `lpm` tables; nor what is
+/// told to whom about packets that are not forwarded.
 use net.flow;
 use test.sums;
 

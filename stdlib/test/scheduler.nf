@@ -1,4 +1,6 @@
 /// Whatever delays packets: when something leaves is its business, not what.
+///
+/// It cannot know the order between classes.
 block scheduler {
   /// No packet waits longer.
   param hold: duration;

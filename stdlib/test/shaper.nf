@@ -1,5 +1,7 @@
 /// A shaper: every class gets its rate, and what comes too early waits. To be used with a schedule whose `idle` is at
 /// least burst / rate; a class that has to give way to others (`when full evict oldest`, `pass`) may get more.
+///
+/// It cannot know how packets are told into classes.
 block shaper {
   /// What every class gets: `burst` at once after a silence, and `rate` in the long run.
   param rate:  bitrate;

@@ -1,4 +1,6 @@
 /// A probe in the line: it looks at packets, and nobody notices.
+///
+/// It cannot know what is counted: a recount of the trace beside the spec's state is for the spec's own properties.
 block telemetry {
   port lan, wan;
 

@@ -1,4 +1,6 @@
 /// For every NF that passes packets as they are, or not at all.
+///
+/// It cannot know which packets should pass, or where to.
 block transparent {
   /// What leaves is byte for byte what came.
   property unchanged {

@@ -1,5 +1,7 @@
 /// The end of a tunnel, with the parser of `net.tunnel`: what comes from `access` is wrapped for `fabric`, and what
 /// comes from there is unwrapped. What both sides see of the frame or packet inside is the same.
+///
+/// It cannot know who is in which tunnel, and looks at TCP over IPv4 inside.
 use net.ip;
 
 block tunnel {

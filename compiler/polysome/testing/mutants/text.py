@@ -16,6 +16,7 @@ from polysome.testing.mutants.trials import Found, Mutants, Verdict
 from polysome.testing.spec import Spec
 
 _MOST_NAMES = 4  # of properties in the first lines
+_MOST_LINES = 4  # of a fault
 _WIDTH = 100
 _EQUAL = {
     Verdict.proved: "the compiler makes the same of it",
@@ -70,12 +71,8 @@ def place(mutant: Mutant) -> str:
 def head(found: Found) -> list[str]:
     """What the fault is."""
     lines = [f"{found.verdict}: {place(found.mutant)}, {found.mutant.fault} (mutant {found.mutant.number})"]
-    for _, old, new in found.mutant.changed:
-        lines += (
-            [f"  - {old.strip()}"[:_WIDTH], f"  + {new.strip()}"[:_WIDTH]]
-            if new.strip()
-            else [f"  - {old.strip()}"[:_WIDTH]]
-        )
+    for _, old, new in found.mutant.changed[:_MOST_LINES]:
+        lines += [f"  {sign} {said.strip()}"[:_WIDTH] for sign, said in (("-", old), ("+", new)) if said.strip()]
     return lines
 
 

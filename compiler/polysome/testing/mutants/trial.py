@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
+from itertools import count
 
 from polysome.engines import ENGINES
 from polysome.engines.trace import Trace
 from polysome.resources import MEANING
+from polysome.testing import traffic
 from polysome.testing.builtin.rerun import Comparison
 from polysome.testing.campaign import due, judged, properties, stream
 from polysome.testing.coverage.coverage import hits
@@ -20,7 +22,9 @@ from polysome.testing.mutants.mutant import Mutant, fingerprint, mutants, mutate
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
 
-_SHARED = 6  # traces, from the spec; behind them every other one is from the mutant, whose own numbers it has
+_SHARED = 24  # traces, which are made from the spec; then
+_OWN = 4  # one of so many is made from the mutant, whose own numbers it has,
+_FEW = 6  # so many of them at a time
 
 
 class SpecFails(Exception):
@@ -65,6 +69,8 @@ class _Loaded:
     """A mutant that compiles. `stream`: small or not, and traces that are made from it."""
 
     spec: Spec
+    small: Spec
+    properties: tuple[Property, ...]
     fingerprint: bytes
     stream: Iterator[tuple[bool, Trace]]
 
@@ -81,6 +87,8 @@ class Bench:
         self.engine = ENGINES[MEANING].around(None)
         self.mutants = {m.number: m for m in mutants(self.spec)}
         self.fingerprint = fingerprint(self.spec.program)
+        self._small = self.spec.small()
+        self._properties = {p.name: p for p in _chosen(self.spec, self.plan)}
         self._runs: list[_Run] = []
         self._stream = _sized(self.spec, self.plan)
         self._loaded = cache(self._load)
@@ -101,19 +109,19 @@ class Bench:
             return trial
         while trial.traces < until and trial.noticed is None and not over():
             number = trial.traces
-            shared = number < _SHARED or number % 2 == 0
+            shared = number < _SHARED or number % _OWN
             run = self._run(number) if shared else self._anew(*next(loaded.stream))
             trial.traces += 1
-            self._beside(loaded.spec.small() if run.small else loaded.spec, run, trial, number)
+            self._beside(loaded, run, trial, number)
         return trial
 
-    def _beside(self, mutant: Spec, run: _Run, trial: Trial, number: int) -> None:
-        execution = execute(mutant, run.execution.trace, self.engine)
+    def _beside(self, mutant: _Loaded, run: _Run, trial: Trial, number: int) -> None:
+        execution = execute(mutant.small if run.small else mutant.spec, run.execution.trace, self.engine)
         if alike(run.execution.record, execution.record):
             return
         if trial.told is None and differs(run.execution.record, execution.record) is not None:
             trial.told = Told(number, run.small, run.execution.trace)
-        for p in self._in_order(mutant, number):
+        for p in self._in_order(mutant.properties, number):
             if judged(p, execution).failure is not None:
                 self._blame(p.name, run)
                 trial.noticed = p.name
@@ -122,15 +130,13 @@ class Bench:
 
     def _blame(self, name: str, run: _Run) -> None:
         """Raises SpecFails if it is the spec that breaks the property."""
-        original = next(p for p in _chosen(run.execution.spec, self.plan) if p.name == name)
-        if judged(original, run.execution).failure is not None:
+        if judged(self._properties[name], run.execution).failure is not None:
             raise SpecFails(name)
 
-    def _in_order(self, mutant: Spec, number: int) -> Iterator[Property]:
+    def _in_order(self, chosen: Sequence[Property], number: int) -> list[Property]:
         """What is due on a trace: what found most first, and what runs the trace again last."""
-        chosen = enumerate(_chosen(mutant, self.plan))
-        found = [p for place, p in chosen if due(p, place, number)]
-        return iter(sorted(found, key=lambda p: (p.reruns, -self.found_by[p.name])))
+        found = [p for place, p in enumerate(chosen) if due(p, place, number)]
+        return sorted(found, key=lambda p: (p.reruns, -self.found_by[p.name]))
 
     def reached(self, mutant: Mutant) -> bool:
         """Did the spec, on the traces so far, run a line of the fault? True where a line has no statement."""
@@ -153,7 +159,11 @@ class Bench:
 
     def _load(self, number: int) -> _Loaded | None:
         found = mutated(self.spec, self.mutants[number])
-        return None if found is None else _Loaded(found, fingerprint(found.program), _sized(found, self.plan))
+        if found is None:
+            return None
+        properties, told = _chosen(found, self.plan), fingerprint(found.program)
+        small = found.small()
+        return _Loaded(found, small, properties, told, _own(found, small, self.plan))
 
     def _run(self, number: int) -> _Run:
         while len(self._runs) <= number:
@@ -161,7 +171,7 @@ class Bench:
         return self._runs[number]
 
     def _anew(self, small: bool, trace: Trace) -> _Run:
-        return _Run(small, execute(self.spec.small() if small else self.spec, trace, self.engine))
+        return _Run(small, execute(self._small if small else self.spec, trace, self.engine))
 
 
 def _sized(spec: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
@@ -169,7 +179,14 @@ def _sized(spec: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
         yield size is not spec, trace
 
 
-@lru_cache(maxsize=1024)
+def _own(spec: Spec, small: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
+    """The same of a mutant; a few at a time, since most mutants need few."""
+    for number in count():
+        for size in (small, spec):
+            for trace in traffic.seeded(size, plan.seed + number, captures=plan.captures, count=_FEW):
+                yield size is small, trace
+
+
 def _chosen(spec: Spec, plan: Plan) -> tuple[Property, ...]:
     """All but those of every NF that compare runs: they are about engines, which have no fault here."""
     every = (p for p in properties(spec) if not isinstance(p, Comparison))
