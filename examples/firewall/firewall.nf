@@ -4,7 +4,7 @@ use net.l4;
 nf firewall {
   port inside, outside;
   use nf.conntrack as ct { closed: 10s };
-  use test.firewall { idle: ct.closed, longest: ct.established };
+  use test.firewall { idle: 10s, longest: 124min, answers_refresh: true };
 
   relevant flow, quoted_flow, tcp.{syn, ack, fin, rst} when tcp, icmp.type when icmp, icmpv6.type when icmpv6;
   schedule { class flow; fifo; }
@@ -36,6 +36,26 @@ nf firewall {
       ct.answer();
     }
     send inside;
+  }
+
+  /// What opens a connection leaves: a SYN, any UDP, a ping. And whatever is dropped is dropped for what it is.
+  property the_inside_gets_out {
+    for p in trace where p.in_port == inside and not full(p.at..p.at + 1ns)
+      and (p.in.udp or p.in.tcp.syn == 1 and p.in.tcp.ack == 0 or p.in.icmp.type == IcmpType.echo_request
+           or p.in.icmpv6.type == Icmpv6Type.echo_request)
+    expect p.sent or p.reason == "short frame";
+    for p in trace
+    expect (p.reason == "not IP") == (not p.in.ipv4 and not p.in.ipv6)
+      and (p.reason == "later fragment or other protocol")
+      == ((p.in.ipv4 or p.in.ipv6) and not p.in.l4 and not p.in.icmp and not p.in.icmpv6);
+  }
+
+  /// An ICMP error about a packet that passed gets to whoever sent that packet, in both directions.
+  property errors_get_through {
+    for p, q in trace where p.sent and p.in.l4 and q.in_port == p.out_port and q.at - p.at < 10s
+      and (q.in.icmp.quoted.ipv4 or q.in.icmpv6.quoted.ipv6) and q.quoted_flow == p.flow and q.flow.dst == p.flow.src
+      and not full(p.at..p.at + 1ns)
+    expect q.sent or q.reason == "short frame";
   }
 
   /// A TCP connection begins with a SYN from inside, without which nothing of it passes.

@@ -7,7 +7,7 @@ nf load_balancer {
   port clients, servers;
   param vip: ipv4 = 10.0.0.100;
   config backends: list<Backend>;
-  use test.load_balancer { idle: 30s };
+  use test.load_balancer { idle: 30s, service: vip };
 
   relevant ipv4.{src, dst, protocol}, l4.{sport, dport} else drop "not TCP or UDP over IPv4";
 
@@ -36,6 +36,15 @@ nf load_balancer {
     expect p.in.ipv4.dst == vip
       and (exists b in p.before.backends where b.ip == p.out.ipv4.dst and b.mac == p.out.ethernet.dst
            and p.ports == {b.uplink});
+  }
+
+  /// Who is served is remembered for 30 s after the last packet, and not a nanosecond longer.
+  property remembered {
+    for p in trace where p.sent expect p.flow in p.after.sticky;
+    for p, q in trace where p.sent and p.flow == q.flow and p.changes == q.changes and not evicted(p.at..q.at + 1ns)
+      and q.in.ipv4.dst == vip
+      and not (exists r in trace where p.number < r.number and r.number < q.number and r.flow == p.flow)
+    expect (q.flow in q.before.sticky) == (q.at - p.at < 30s);
   }
 
   /// New flows go to the backends in turn, and none is refused as long as there is one.

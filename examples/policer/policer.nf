@@ -59,6 +59,15 @@ nf policer {
     expect not p.sent or p.out.ipv4.dscp == (if green { p.in.ipv4.dscp } else { 12 }) and p.ports == {core};
   }
 
+  /// A subscriber's meter is there for a minute after its last packet; then it would be full in any case.
+  property remembered {
+    for p, q in trace where p.in_port == subscribers and q.in_port == subscribers and p.in.ipv4 and q.in.ipv4
+      and p.in.ipv4.src == q.in.ipv4.src and not evicted(p.at..q.at + 1ns)
+      and not (exists r in trace where p.number < r.number and r.number < q.number and r.in_port == subscribers
+               and r.in.ipv4 and r.in.ipv4.src == p.in.ipv4.src)
+    expect (q.in.ipv4.src in q.before.meters) == (q.at - p.at < 60s);
+  }
+
   /// What is not a subscriber's IPv4 packet passes as it is, to the other side.
   property the_rest_passes {
     for p in trace where p.in_port == core or not p.in.ipv4
