@@ -24,7 +24,7 @@ class Change:
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """The config at the start (a value for every item of the program), packets in order of arrival, config changes.
 
@@ -34,3 +34,12 @@ class Trace:
     config: Mapping[str, Any]
     arrivals: tuple[Arrival, ...]
     changes: tuple[Change, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        """Short, for messages of tests: nobody reads kilobytes of frames."""
+        changes = f", {len(self.changes)} changes of config" if self.changes else ""
+        return f"<Trace of {len(self.arrivals)} packets{changes}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """So that Hypothesis shows this too, and not how it made the trace."""
+        printer.text(repr(self))
