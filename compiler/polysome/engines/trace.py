@@ -37,8 +37,9 @@ class Trace:
 
     def __repr__(self) -> str:
         """Short, for messages of tests: nobody reads kilobytes of frames."""
-        changes = f", {len(self.changes)} changes of config" if self.changes else ""
-        return f"<Trace of {len(self.arrivals)} packets{changes}>"
+        arrivals, changes = len(self.arrivals), len(self.changes)
+        changing = f", {changes} change{'s' * (changes != 1)} of config" if changes else ""
+        return f"<Trace of {arrivals} packet{'s' * (arrivals != 1)}{changing}>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """So that Hypothesis shows this too, and not how it made the trace."""

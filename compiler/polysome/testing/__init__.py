@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from polysome.engines.options import RunOptions, Unsupported
     from polysome.engines.record import Copy, Fate, Made, Record
     from polysome.engines.trace import Arrival, Change, Trace
-    from polysome.testing.api import assert_holds, assert_like, engines_agree, read_capture, run, write_capture
+    from polysome.testing.api import (
+        assert_holds,
+        assert_like,
+        boundaries,
+        engines_agree,
+        read_capture,
+        run,
+        write_capture,
+    )
     from polysome.testing.black_box import BlackBox
     from polysome.testing.spec import Spec, load
     from polysome.testing.traffic import configs, packets, seeded, traces
@@ -34,7 +42,15 @@ _FROM = {
     "engines.options": ("RunOptions", "Unsupported"),
     "engines.record": ("Copy", "Fate", "Made", "Record"),
     "engines.trace": ("Arrival", "Change", "Trace"),
-    "testing.api": ("assert_holds", "assert_like", "engines_agree", "read_capture", "run", "write_capture"),
+    "testing.api": (
+        "assert_holds",
+        "assert_like",
+        "boundaries",
+        "engines_agree",
+        "read_capture",
+        "run",
+        "write_capture",
+    ),
     "testing.black_box": ("BlackBox",),
     "testing.spec": ("Spec", "load"),
     "testing.traffic": ("configs", "packets", "seeded", "traces"),
@@ -55,6 +71,7 @@ __all__ = [
     "Unsupported",
     "assert_holds",
     "assert_like",
+    "boundaries",
     "configs",
     "engines_agree",
     "load",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from polysome.engines.options import RunOptions, Unsupported
 from polysome.engines.record import Record
 from polysome.engines.trace import Trace
 from polysome.resources import MEANING
+from polysome.testing import traffic
 from polysome.testing.builtin.base import Broken
 from polysome.testing.builtin.compare import same
 from polysome.testing.builtin.crash import PROPERTY as NO_CRASH
@@ -32,6 +33,14 @@ def read_capture(spec: Spec, *captures: str | Path, **by_port: str | Path) -> Tr
     """
     given: list[tuple[str | None, Path]] = [(None, Path(path)) for path in captures]
     return read_captures([*given, *((port, Path(path)) for port, path in by_port.items())], spec)
+
+
+def boundaries(spec: Spec, *, most: int = 24) -> Iterator[Trace]:
+    """Traces of about `most` packets that are on both sides of every condition on the paths through the spec's parser:
+    hundreds to thousands of packets in all, the same every time. Made as they are asked for.
+    """
+    pieces = traffic.boundary_pieces(traffic.boundary_packets(spec), most)
+    return (traffic.boundary_trace(spec, piece) for piece in pieces)
 
 
 def write_capture(spec: Spec, trace: Trace, path: str | Path) -> None:
@@ -59,6 +68,7 @@ def assert_holds(spec: Spec, trace: Trace, engine: str | Engine = MEANING, only:
     Raises AssertionError with the whole story of the trace for the first that does not. Returns the run.
     """
     execution = execute(spec, trace, _engine(engine))
+    __tracebackhide__ = True
     chosen = [p for p in properties(spec) if not only or p.name in only]
     if unknown := set(only) - {p.name for p in chosen}:
         raise LookupError(f"{spec.path.name} has no property {sorted(unknown)[0]}")
@@ -78,6 +88,7 @@ def assert_like(
     writes it there. Unsupported if the engine cannot run here or the spec does what cannot be seen from outside.
     Returns the run.
     """
+    __tracebackhide__ = True
     execution = execute(spec, trace, _engine(engine))
     for p in (NO_CRASH, ENGINES_AGREE):
         judgement = judged(p, execution)
@@ -91,18 +102,27 @@ def assert_like(
     return execution.record
 
 
+# What was shrunk last, and to what: Hypothesis runs a test that failed once more, to tell of it.
+_shrunk: tuple[tuple[Spec, Engine, Property, Trace], Trace] | None = None
+
+
 def _smaller(execution: Execution, p: Property, seconds: float) -> Execution:
     """A run of a smaller trace that fails too; this one if there is none, or if a run failed just once."""
-    try:
-        trace = shrink(execution.spec, execution.engine, execution.trace, p, seconds=seconds)
-    except ValueError:
-        return execution
+    global _shrunk
+    asked = (execution.spec, execution.engine, p, execution.trace)
+    if _shrunk is None or _shrunk[0] != asked:
+        try:
+            _shrunk = asked, shrink(execution.spec, execution.engine, execution.trace, p, seconds=seconds)
+        except ValueError:
+            return execution
+    trace = _shrunk[1]
     again = execute(execution.spec, trace, execution.engine)
     return again if judged(p, again).failure is not None else execution
 
 
 def _expect(p: Property, execution: Execution) -> str | None:
     """Why the property could not be judged; AssertionError if it does not hold."""
+    __tracebackhide__ = True  # pytest then shows the line of the test
     judgement = judged(p, execution)
     if judgement.failure is not None:
         story = "\n".join(timeline(execution, judgement.failure))

@@ -127,6 +127,14 @@ def test_a_program_that_is_not_there() -> None:
     assert set(program.NEEDED) == {"ip", "nsenter", "unshare", "setpriv"}
 
 
+def test_last_words_are_the_last() -> None:
+    spoken = object.__new__(Program)
+    spoken.said = b""
+    assert spoken.last_words() == "it said nothing"
+    spoken.said = b"first " + b"x" * 300 + b"\xff\n last\n"
+    assert spoken.last_words() == "it said last: …" + "x" * 293 + "� last"
+
+
 def test_nobody_loads_it_who_has_no_use_for_it() -> None:
     code = "import sys, polysome.testing as pt; pt.assert_holds; print('polysome.testing.black_box' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -229,13 +229,16 @@ def test_every_property_judges_it(memory: pt.Spec) -> None:
         pt.assert_holds(memory, packets, engine=box("cable"), only=["engines agree"])
 
 
-def test_what_fails_is_made_small_and_written(memory: pt.Spec, tmp_path: Path) -> None:
+def test_what_fails_is_made_small_and_written(memory: pt.Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once: Hypothesis runs what failed again."""
     many = trace(*((0, n, frame(n)) for n in range(1, 6)), (1, 6, frame(2, 9)), (1, 7, frame(2, 1)))
-    with pytest.raises(AssertionError, match="else becomes of packet 1") as told:
-        pt.assert_like(memory, many, box("cable"), shrinking=10, out=tmp_path / "case.pcapng")
-    assert "packet 2" not in str(told.value)
-    again = pt.read_capture(memory, tmp_path / "case.pcapng")
-    assert len(again.arrivals) == 1 and again.arrivals[0].port == 1
+    for _ in range(2):
+        with pytest.raises(AssertionError, match="else becomes of packet 1") as told:
+            pt.assert_like(memory, many, box("cable"), shrinking=10, out=tmp_path / "case.pcapng")
+        assert "packet 2" not in str(told.value)
+        again = pt.read_capture(memory, tmp_path / "case.pcapng")
+        assert len(again.arrivals) == 1 and again.arrivals[0].port == 1
+        monkeypatch.delattr("polysome.testing.api.shrink", raising=False)
     with pytest.raises(AssertionError, match="else becomes of packet 1"):
         pt.assert_like(memory, again, box("cable"))
 
