@@ -27,6 +27,7 @@ if what == "says so":
 if what == "chatty":
     print("x" * 300_000, flush=True)
 if what == "hello":
+    time.sleep(0.01)
     sides[0].send(bytes(60))
 
 

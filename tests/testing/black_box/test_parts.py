@@ -132,7 +132,7 @@ def test_last_words_are_the_last() -> None:
     spoken.said = b""
     assert spoken.last_words() == "it said nothing"
     spoken.said = b"first " + b"x" * 300 + b"\xff\n last\n"
-    assert spoken.last_words() == "it said last: …" + "x" * 293 + "� last"
+    assert spoken.last_words() == "it said last: …" + "x" * 294 + "� last"
 
 
 def test_nobody_loads_it_who_has_no_use_for_it() -> None:
@@ -199,6 +199,16 @@ def answered(spec: pt.Spec, gap: int, answer: bool) -> pt.Record:
 @pytest.mark.parametrize("answer", [True, False])
 def test_near_a_time_out_both_are_right(tmp_path: Path, gap: int, answer: bool) -> None:
     assert like(answered(spec_of(tmp_path, MEMORY), gap, answer), SLACK, "seen") == 4
+
+
+def test_near_two_time_outs_too(tmp_path: Path) -> None:
+    """The first a little late, the second a little early."""
+    one, other = (frame(), frame(2, 1)), (frame(3, 4), frame(4, 3))
+    packets = trace((0, 0, one[0]), (1, 280, one[1]), (0, 1000, other[0]), (1, 1320, other[1]))
+    record = pt.run(spec_of(tmp_path, MEMORY), packets)
+    late, early = dataclasses.replace(record.fates[1], copies=()), sent(record.fates[3], 0, other[1])
+    assert record.fates[1].sent and not record.fates[3].sent
+    assert like(seen(record, late, early), SLACK, "seen") == 4
 
 
 @pytest.mark.parametrize(("gap", "answer"), [(150, False), (450, True)])
