@@ -46,8 +46,8 @@ def need_box() -> None:
 
 
 def box(what: str, **options: Any) -> pt.BlackBox:
-    """The program of `nfs.py` that does so."""
-    command = [sys.executable, "-IS", str(HERE / "nfs.py"), what, "{a}", "{b}"]
+    """The program of `nfs.py` that does so; its command says whose it is."""
+    command = [sys.executable, "-IS", str(HERE / "nfs.py"), what, "{a}", "{b}", mark(os.getpid())]
     return pt.BlackBox(command, **{"longest_gap": 0.0, **options})
 
 
@@ -68,14 +68,18 @@ def trace(*packets: tuple[int, int, bytes]) -> pt.Trace:
     return pt.Trace({}, tuple(pt.Arrival(port, 10**18 + time * MS, data) for port, time, data in packets))
 
 
-def running(mark: str) -> list[int]:
-    """Processes with these words in their command."""
+def mark(tester: int) -> str:
+    return f"tested-by-{tester}"
+
+
+def running(tester: int) -> list[int]:
+    """The programs that a process tests, and what they started: other tests may have some at the same time."""
     found = []
     for entry in os.listdir("/proc"):
         try:
-            words = Path(f"/proc/{entry}/cmdline").read_bytes() if entry.isdigit() else b""
+            words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0") if entry.isdigit() else []
         except OSError:
             continue
-        if mark.encode() in words and int(entry) != os.getpid():
+        if mark(tester).encode() in words:
             found.append(int(entry))
     return found

@@ -21,6 +21,8 @@ if what == "daemon" and os.fork() == 0:
 for side, name in zip(sides, names, strict=True):
     side.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA
     side.bind((name, 3))  # ETH_P_ALL
+if what == "deaf":
+    time.sleep(100)
 if what == "says so":
     time.sleep(0.1)
     print("forwarding", flush=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from tests.testing.black_box.boxes import CABLE, MEMORY, MS, box, frame, need_box, running, spec_of, trace
+from tests.testing.black_box.boxes import CABLE, MEMORY, MS, box, frame, mark, need_box, running, spec_of, trace
 
 import polysome.testing as pt
 from polysome.testing.black_box.network import SHORTEST, Network
@@ -21,29 +21,38 @@ ROOT = Path(__file__).resolve().parents[3]
 THREE = trace((0, 0, frame()), (1, 1, frame(2, 1)), (0, 2, frame(size=1514)))
 
 
-def left_behind() -> tuple[list[str], list[str], list[int], str, set[str]]:
-    """Interfaces, named namespaces, processes, and a setting of this machine; all network namespaces of processes."""
-    names = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout.split()
+def left_behind() -> tuple[list[str], list[int], str, int]:
+    """Interfaces of this machine, processes, a setting, descriptors. A namespace without a name is there as long as a
+    process is in it or a descriptor holds it.
+    """
     setting = Path("/proc/sys/net/ipv6/conf/all/disable_ipv6")
-    spaces = set()
-    for path in Path("/proc").glob("[0-9]*/ns/net"):
-        try:
-            spaces.add(os.readlink(path))
-        except OSError:
-            continue
     ours = [name for name in os.listdir("/sys/class/net") if name in ("a", "b", "port0", "probe")]
-    return ours, names, running("nfs.py"), setting.read_text() if setting.exists() else "", spaces
+    text = setting.read_text() if setting.exists() else ""
+    return ours, running(os.getpid()), text, len(os.listdir("/proc/self/fd"))
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     need_box()
     before = left_behind()
-    handles = len(os.listdir("/proc/self/fd"))
     yield
-    after = left_behind()
-    assert after[:4] == before[:4] and after[4] <= before[4]
-    assert len(os.listdir("/proc/self/fd")) == handles
+    assert left_behind() == before
+
+
+def test_namespaces_have_no_names(cable: pt.Spec) -> None:
+    """So `ip netns list` shows none, even while one is there."""
+    shown = []
+    with pytest.MonkeyPatch.context() as patched:
+        send = Network.send
+        patched.setattr(Network, "send", lambda *a: (shown.append(named(a[0].handle)), send(*a)))
+        pt.run(cable, THREE, box("cable"))
+    assert shown == [False, False, False]
+
+
+def named(handle: int) -> bool:
+    """Has the namespace a name?"""
+    places = [os.stat(path) for path in Path("/run/netns").glob("*")]
+    return os.fstat(handle).st_ino in [place.st_ino for place in places]
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +169,7 @@ def test_programs_that_fail_are_told_of(cable: pt.Spec, what: str, said: str) ->
     """As a crash of the record, which is a failure of the test."""
     failing = box(what, start_within=0.5)
     crash = pt.run(cable, THREE, failing).crash
-    assert crash is not None and f"nfs.py '{what}' a b` {said}".replace("'flood'", "flood") in crash, crash
+    assert crash is not None and f" a b {mark(os.getpid())}` {said}" in crash, crash
     for judged in (pt.assert_like, pt.assert_holds):
         with pytest.raises(AssertionError, match="property no crash does not hold"):
             judged(cable, THREE, engine=failing)
@@ -251,26 +260,28 @@ sys.path.insert(0, {root!r})
 from tests.testing.black_box.boxes import *
 spec = spec_of(Path({folder!r}), CABLE)
 try:
-    pt.run(spec, trace(*((0, n * 1000, frame()) for n in range(60))), box("daemon", longest_gap=1))
+    pt.run(spec, trace(*((0, n * 1000, frame()) for n in range(60))), box({what!r}, longest_gap=1))
 except KeyboardInterrupt:
     print("interrupted")
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_when_the_test_is_ended(tmp_path: Path, how: signal.Signals) -> None:
-    code = INTERRUPTED.format(root=str(ROOT), folder=str(tmp_path))
-    mark = "nfs.py\0daemon"
+@pytest.mark.parametrize(
+    ("how", "what", "processes"),
+    [
+        (signal.SIGINT, "daemon", 2),  # it, and its child in another session
+        (signal.SIGKILL, "deaf", 1),  # it does not notice that its interfaces go
+    ],
+)
+def test_nothing_is_left_when_the_test_is_ended(tmp_path: Path, how: signal.Signals, what: str, processes: int) -> None:
+    code = INTERRUPTED.format(root=str(ROOT), folder=str(tmp_path), what=what)
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as testing:
-        await_that(lambda: len(running(mark)) == 2)  # it, and its child in another session
+        await_that(lambda: len(running(testing.pid)) == processes)
         time.sleep(0.2)  # in the middle of the trace
         testing.send_signal(how)
         said, _ = testing.communicate(timeout=10)
     assert said == ("interrupted\n" if how == signal.SIGINT else "")
-    if how == signal.SIGKILL:  # the kernel ends the program; what that left behind in its own session is nobody's
-        await_that(lambda: len(running(mark)) == 1)
-        os.kill(running(mark)[0], signal.SIGKILL)
-    await_that(lambda: not running(mark))
+    await_that(lambda: not running(testing.pid))
 
 
 def await_that(true: object, seconds: float = 10) -> None:
