@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis.vendor.pretty import pretty
 
 import polysome.testing as pt
+from polysome.captures.read import CaptureError
 
 SPEC = """
 use net.l4;
@@ -64,6 +67,40 @@ def test_options_are_those_of_outputs(spec: pt.Spec) -> None:
         pt.run(spec, trace, faults=frozenset({"loss"}))
     with pytest.raises(KeyError):
         pt.run(spec, trace, "abacus")
+
+
+def test_captures_are_traces(spec: pt.Spec, tmp_path: Path) -> None:
+    """Merged by time; a port is what is said, else what the interface is called."""
+    times = {"x": (10, 30, 20), "y": (15, 30)}
+    for name, of in times.items():
+        arrivals = tuple(pt.Arrival(1, time, bytes([time]) * 60) for time in of)
+        pt.write_capture(spec, pt.Trace({}, arrivals), tmp_path / f"{name}.pcapng")
+    trace = pt.read_capture(spec, tmp_path / "x.pcapng", a=str(tmp_path / "y.pcapng"))
+    assert [(a.port, a.time) for a in trace.arrivals] == [(1, 10), (0, 15), (1, 30), (1, 20), (0, 30)]
+    assert all(a.data == bytes([a.time]) * 60 for a in trace.arrivals) and trace.config == {}
+    with pytest.raises(LookupError, match="counter has no port `c`; its ports are a, b"):
+        pt.read_capture(spec, c=tmp_path / "y.pcapng")
+    with pytest.raises(CaptureError, match="none"):
+        pt.read_capture(spec, tmp_path / "none.pcap")
+
+
+def test_boundaries_are_the_same_every_time(spec: pt.Spec) -> None:
+    first, again = ([trace.arrivals for trace in islice(pt.boundaries(spec, most=8), 5)] for _ in range(2))
+    assert first == again and len(set(first)) == 5
+    assert all(8 <= len(arrivals) <= 16 for arrivals in first)
+
+
+def test_an_engine_may_be_given_itself(spec: pt.Spec) -> None:
+    trace = pt.Trace({}, (pt.Arrival(0, 0, bytes(60)),))
+    assert pt.run(spec, trace, pt.ENGINES["interp"]).fates == pt.run(spec, trace).fates
+    assert pt.assert_holds(spec, trace, pt.ENGINES["interp"], only=["conservation"]).fates[0].sent
+
+
+def test_messages_are_short(spec: pt.Spec) -> None:
+    """Of failing tests: no frames, no programs."""
+    trace = pt.Trace({}, (pt.Arrival(0, 0, bytes(60)),), (pt.Change(0, {}),))
+    assert pretty(trace) == repr(trace) == "<Trace of 1 packet, 1 change of config>"
+    assert pretty(spec) == repr(spec) == f"<Spec counter of {spec.path}>"
 
 
 def test_a_spec_with_errors_is_refused(tmp_path: Path) -> None:

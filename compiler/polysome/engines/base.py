@@ -34,6 +34,11 @@ class Engine(ABC):
 
     architecture: str | None = None  # of the switch and the machines around the NF; None: as an option says
 
+    @property
+    def slack(self) -> int | None:
+        """Not None if the engine sees its NF from outside only: as `Record.slack`, which it becomes."""
+        return None
+
     @abstractmethod
     def missing(self) -> str | None:
         """What this machine lacks to run it, and how to get it; None if nothing."""
@@ -71,7 +76,7 @@ class Engine(ABC):
         self.refuse(options)
         seen = transformed(trace, options)
         sized = program if options.capacity is None else shrunk(program, options.capacity)
-        collected = Collected(sized, seen, self.sees_frames)
+        collected = Collected(sized, seen, self.sees_frames, self.slack)
         try:
             run = self.start(program, trace.config, replace(options, observed=True))
         except SpecError as error:

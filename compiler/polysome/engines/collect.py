@@ -38,8 +38,8 @@ def fed(run: Run, trace: Trace, options: RunOptions) -> Iterator[Event]:
 class Collected:
     """What a run tells, until `record` makes one of it."""
 
-    def __init__(self, program: ir.Program, trace: Trace, sees_frames: bool) -> None:
-        self._program, self._trace, self._sees_frames = program, trace, sees_frames
+    def __init__(self, program: ir.Program, trace: Trace, sees_frames: bool, slack: int | None = None) -> None:
+        self._program, self._trace, self._sees_frames, self._slack = program, trace, sees_frames, slack
         self._decided: dict[int, tuple[int, Any]] = {}  # time and class by packet; none without a handler
         self._arrivals: list[Arrival] = []  # of an engine that sees frames
         self._reasons: dict[int, str] = {}
@@ -72,7 +72,7 @@ class Collected:
         elif crash is None and known != len(trace.arrivals):
             crash = f"the engine says nothing of packet {known + 1} or those after it"
         fates = tuple(self._fates(trace.arrivals[:known]))
-        return Record(self._program, trace, fates, tuple(self._made), history, crash, self._lost)
+        return Record(self._program, trace, fates, tuple(self._made), history, crash, self._lost, self._slack)
 
     def _fates(self, arrivals: tuple[Arrival, ...]) -> Iterator[Fate]:
         now = 0

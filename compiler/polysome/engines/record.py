@@ -77,6 +77,10 @@ class Record:
 
     `lost`: by number, packets that the NF sent and that got lost inside, and why: faults on links, or frames whose
     lengths lie. They have no copies.
+
+    `slack`: the NF was seen from outside only, at its ports. Times are measured, and what it did at one it may have
+    done up to so many ns earlier or later; why it dropped a packet is not known, and `reason` says just that. None:
+    times and reasons are the NF's own.
     """
 
     program: ir.Program
@@ -86,6 +90,7 @@ class Record:
     history: History | None
     crash: str | None = None
     lost: Mapping[int, str] = field(default_factory=dict)
+    slack: int | None = None
 
     @property
     def ends(self) -> tuple[End, ...]:

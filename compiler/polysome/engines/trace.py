@@ -24,7 +24,7 @@ class Change:
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """The config at the start (a value for every item of the program), packets in order of arrival, config changes.
 
@@ -34,3 +34,13 @@ class Trace:
     config: Mapping[str, Any]
     arrivals: tuple[Arrival, ...]
     changes: tuple[Change, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        """Short, for messages of tests: nobody reads kilobytes of frames."""
+        arrivals, changes = len(self.arrivals), len(self.changes)
+        changing = f", {changes} change{'s' * (changes != 1)} of config" if changes else ""
+        return f"<Trace of {arrivals} packet{'s' * (arrivals != 1)}{changing}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """So that Hypothesis shows this too, and not how it made the trace."""
+        printer.text(repr(self))

@@ -10,7 +10,8 @@
         record = pt.assert_holds(spec, trace)          # its own properties, its libraries', those of all NFs
         assert all(fate.reason != "no free port" for fate in record.fates)
 
-What a property, a record or an engine is, its own module says; `polysome test` runs campaigns from the command line.
+TESTING.md beside this is the manual: all that is here, a property over a capture of one's own, and a program of one's
+own held to a spec. `polysome test` runs campaigns from the command line.
 """
 
 from __future__ import annotations
@@ -23,7 +24,16 @@ if TYPE_CHECKING:
     from polysome.engines.options import RunOptions, Unsupported
     from polysome.engines.record import Copy, Fate, Made, Record
     from polysome.engines.trace import Arrival, Change, Trace
-    from polysome.testing.api import assert_holds, engines_agree, run
+    from polysome.testing.api import (
+        assert_holds,
+        assert_like,
+        boundaries,
+        engines_agree,
+        read_capture,
+        run,
+        write_capture,
+    )
+    from polysome.testing.black_box import BlackBox
     from polysome.testing.spec import Spec, load
     from polysome.testing.traffic import configs, packets, seeded, traces
 
@@ -32,7 +42,16 @@ _FROM = {
     "engines.options": ("RunOptions", "Unsupported"),
     "engines.record": ("Copy", "Fate", "Made", "Record"),
     "engines.trace": ("Arrival", "Change", "Trace"),
-    "testing.api": ("assert_holds", "engines_agree", "run"),
+    "testing.api": (
+        "assert_holds",
+        "assert_like",
+        "boundaries",
+        "engines_agree",
+        "read_capture",
+        "run",
+        "write_capture",
+    ),
+    "testing.black_box": ("BlackBox",),
     "testing.spec": ("Spec", "load"),
     "testing.traffic": ("configs", "packets", "seeded", "traces"),
 }
@@ -40,6 +59,7 @@ _FROM = {
 __all__ = [
     "ENGINES",
     "Arrival",
+    "BlackBox",
     "Change",
     "Copy",
     "Fate",
@@ -50,13 +70,17 @@ __all__ = [
     "Trace",
     "Unsupported",
     "assert_holds",
+    "assert_like",
+    "boundaries",
     "configs",
     "engines_agree",
     "load",
     "packets",
+    "read_capture",
     "run",
     "seeded",
     "traces",
+    "write_capture",
 ]
 
 

@@ -69,9 +69,11 @@ class Execution:
     def rerun(self, options: RunOptions, engine: str | None = None) -> Record:
         """Raises Unsupported if the engine is not here or has no such options."""
         name = engine or self.engine.name
-        if name not in ENGINES:
+        chosen = self.engine if name == self.engine.name else ENGINES.get(name)
+        if chosen is None:
             raise Unsupported(f"there is no engine `{name}` yet")
-        chosen = self.engine if name == self.engine.name else ENGINES[name]
+        if chosen.slack is not None:
+            raise Unsupported(f"the engine `{name}` measures times, so no run of it can be had again")
         if (lacking := chosen.missing()) is not None:
             raise Unsupported(lacking)
         key = (name, options)

@@ -18,7 +18,7 @@ from polysome.syntax.diagnostics import Report
 SMALL = 3  # entries: enough for a first, a last and one between
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spec:
     """A checked NF and what a test holds fixed about it. Compares by identity.
 
@@ -30,6 +30,14 @@ class Spec:
     program: ir.Program
     params: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        """Short, for messages of tests: nobody reads a whole program."""
+        return f"<Spec {self.program.name} of {self.path}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For Hypothesis, which shows what it made a value from."""
+        printer.text(repr(self))
 
     def small(self, entries: int = SMALL) -> Spec:
         """The same NF with room for a few entries, classes and packets only."""

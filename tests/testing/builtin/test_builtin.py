@@ -128,6 +128,7 @@ class Pretended:
 
     wrong: Wrong
     name: str = "pretended"
+    slack: None = None
 
     def missing(self) -> str | None:
         return None

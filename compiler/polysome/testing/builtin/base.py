@@ -18,6 +18,7 @@ from polysome.testing.execution import Execution, Failure, Judgement
 SHORT = 6  # packets: also what a counterexample is shrunk to
 Way = TypeVar("Way")
 NO_STATE = "the engine does not show its state"
+MEASURED = "the engine measures times, so none is exact"
 
 
 class Broken(Exception):

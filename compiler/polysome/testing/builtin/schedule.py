@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from polysome.engines.history import Offer
 from polysome.engines.record import Copy, Fate, Record
-from polysome.testing.builtin.base import Broken, Invariant, Skip, history_of, when
+from polysome.testing.builtin.base import MEASURED, Broken, Invariant, Skip, history_of, when
 from polysome.testing.builtin.schedule_models import Expected, expected, expected_of
 
 
@@ -23,6 +23,8 @@ class ScheduleExact(Invariant):
 
     def check(self, record: Record) -> int:
         schedule = record.program.schedule
+        if record.slack is not None:
+            raise Skip(MEASURED)
         if isinstance(schedule.options.get("serve"), str):
             raise Skip("the rate of the ports is a config item")
         if schedule.plain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polysome.testing.counterexample.captured import read_capture
+from polysome.testing.counterexample.captured import read_capture, read_captures
 from polysome.testing.counterexample.files import (
     Counterexample,
     Paths,
@@ -27,6 +27,7 @@ __all__ = [
     "loads",
     "read",
     "read_capture",
+    "read_captures",
     "replay",
     "report",
     "shrink",

@@ -49,10 +49,16 @@ class UserProperty:
         inside = (pr.Snapshot, pr.Ended, pr.Full)
         return any(isinstance(node, inside) for node in walk(self.decl))
 
+    @cached_property
+    def _asks_for_reasons(self) -> bool:
+        return any(isinstance(node, pr.Attribute) and node.name == "reason" for node in walk(self.decl))
+
     def judge(self, execution: Execution) -> Judgement:
         """The first failure, in the order of the property's names. O(n log n) and what its conditions let through."""
         if self._looks_into_state and execution.record.history is None:
             return Judgement(None, 0, f"the engine `{execution.engine.name}` does not show its state")
+        if self._asks_for_reasons and execution.record.slack is not None:
+            return Judgement(None, 0, f"the engine `{execution.engine.name}` does not show why packets are dropped")
         view = View(self.program, execution)
         skipped: list[str] = []
         names = namespace(view)
