@@ -54,7 +54,8 @@ nf vxlan_gateway {
   property learned {
     for p, q in trace where p.sent and q.sent and p.in_port == fabric and q.in_port == access and q.at - p.at < 300s
       and q.in.outer.ethernet.dst == p.in.inner.ethernet.src and not evicted(p.in.inner.ethernet.src)
-      and not (exists r in trace where r.sent and r.in_port == fabric and r.at >= p.at and r.at <= q.at
+      and not (exists r in trace where (r.sent or r.reason == "short frame") and r.in_port == fabric
+               and r.at >= p.at and r.at <= q.at
                and r.in.inner.ethernet.src == p.in.inner.ethernet.src and r.in.outer.ipv4.src != p.in.outer.ipv4.src)
     expect q.out.outer.ipv4.dst == p.in.outer.ipv4.src;
   }

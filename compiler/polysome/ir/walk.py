@@ -9,7 +9,7 @@ from typing import Any
 
 from polysome.ir.expressions import Node
 from polysome.ir.program import Program
-from polysome.ir.statements import Body, Emit, FieldWrite
+from polysome.ir.statements import Body, Emit, FieldWrite, Pop
 
 
 def walk(value: Any) -> Iterator[Node]:
@@ -31,6 +31,12 @@ def emits(program: Program) -> bool:
     """Does the NF make packets itself?"""
     bodies = (program.packet_handlers, program.timers, program.end_handlers)
     return any(isinstance(node, Emit) for body in bodies for node in walk(body))
+
+
+@lru_cache(maxsize=256)
+def pops(program: Program) -> bool:
+    """Does the NF take headers off?"""
+    return any(isinstance(node, Pop) for node in walk(program.packet_handlers))
 
 
 def written_fields(bodies: Iterable[Body]) -> set[tuple[int, int]]:

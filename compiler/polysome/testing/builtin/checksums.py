@@ -58,7 +58,9 @@ class Checksums(Invariant):
                     then = before[name][-1 - i] if i < len(before.get(name, [])) else None
                     if then is not None and made.any and now.at - then.at < longer and _may_be_new(now, then, made):
                         then = None  # in front of the one that arrived, which its protocol hides
-                    if then is not None or made.any:
+                    if then is not None and longer < 0 and now.at - then.at not in (longer, len(data) - len(arrived)):
+                        then = None  # it was inside, where nobody saw it: that one was popped
+                    if then is not None or (made.any and longer >= 0):
                         self._pair(fate.number, then, now, data, made)
         return cases
 
