@@ -14,7 +14,7 @@ from polysome.captures.read import open_capture
 from polysome.cli.main import app
 
 runner = CliRunner()
-FEW = ("--mutants", "--traces", "30", "--seed", "1")
+FEW = ("--mutants", "--traces", "16", "--seconds", "600", "--seed", "1")
 STRICT = """
 use net.l4;
 nf strict {

@@ -279,7 +279,7 @@ def test_nothing_is_left_when_the_test_is_ended(tmp_path: Path, how: signal.Sign
         await_that(lambda: len(running(testing.pid)) == processes)
         time.sleep(0.2)  # in the middle of the trace
         testing.send_signal(how)
-        said, _ = testing.communicate(timeout=10)
+        said, _ = testing.communicate(timeout=60)
     assert said == ("interrupted\n" if how == signal.SIGINT else "")
     await_that(lambda: not running(testing.pid))
 

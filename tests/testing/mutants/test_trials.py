@@ -20,7 +20,7 @@ from polysome.testing.workers import Task
 from ..counterexample.kit import INTERP
 from .kit import GATE, compiled, one, written
 
-PLAN = Plan(seed=1, seconds=60, traces=60, only=("shut",))
+PLAN = Plan(seed=1, seconds=600, traces=24, only=("shut",))
 
 
 def tried(spec: Spec, plan: Plan = PLAN, workers: int = 2) -> Mutants:
@@ -43,7 +43,7 @@ def of(found: Mutants, spec: Spec, old: str, new: str) -> Found:
 
 def test_a_fault_that_a_property_forbids_is_noticed(found: Mutants, spec: Spec) -> None:
     seen = of(found, spec, "flow.reversed in open", "not (flow.reversed in open)")
-    assert seen.verdict is Verdict.noticed and seen.property == "shut" and 0 < seen.traces <= 60
+    assert seen.verdict is Verdict.noticed and seen.property == "shut" and 0 < seen.traces <= 24
 
 
 def test_a_fault_that_shows_and_breaks_nothing_comes_with_the_smallest_trace(found: Mutants, spec: Spec) -> None:
@@ -61,7 +61,7 @@ def test_where_no_packet_gets_there_is_no_telling(found: Mutants, spec: Spec) ->
 def test_what_leaves_the_same_is_equal(found: Mutants, spec: Spec) -> None:
     """A condition that is false in any case: it was evaluated, and no trace told it apart."""
     equal = of(found, spec, "f.sport == 70 and", "f.sport == 69 and")
-    assert equal.verdict is Verdict.equal and equal.traces == 60
+    assert equal.verdict is Verdict.equal and equal.traces == 24
 
 
 def test_the_compiler_refuses_some(found: Mutants) -> None:
@@ -86,6 +86,7 @@ def test_the_score_counts_what_may_differ(found: Mutants) -> None:
     assert Mutants((), 0.0).score is None
 
 
+@pytest.mark.slow
 def test_one_worker_finds_what_several_do(spec: Spec) -> None:
     few = dataclasses.replace(PLAN, traces=3)
     one, two = ([(f.verdict, f.traces) for f in tried(spec, few, workers).found] for workers in (1, 2))
@@ -100,7 +101,7 @@ def test_without_time_nothing_is_tried(spec: Spec) -> None:
 def test_a_spec_that_fails_itself_has_no_mutants_that_say_anything(tmp_path: Path) -> None:
     wrong = GATE.replace('require flow.reversed in open else drop "shut"; ', "")
     with pytest.raises(SpecFails, match=r"^shut$"):
-        tried(written(tmp_path, wrong), Plan(seed=1, seconds=60, traces=60))
+        tried(written(tmp_path, wrong), Plan(seed=1, seconds=600, traces=60))
 
 
 def test_traces_of_the_mutant_follow_those_of_the_spec(spec: Spec) -> None:
