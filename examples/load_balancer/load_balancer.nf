@@ -7,7 +7,7 @@ nf load_balancer {
   port clients, servers;
   param vip: ipv4 = 10.0.0.100;
   config backends: list<Backend>;
-  use test.load_balancer { idle: 30s, service: vip };
+  use test.load_balancer { idle: 30s };
 
   relevant ipv4.{src, dst, protocol}, l4.{sport, dport} else drop "not TCP or UDP over IPv4";
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from hypothesis.database import ExampleDatabase
@@ -16,6 +16,7 @@ from polysome.engines import ENGINES
 from polysome.engines.options import Unsupported
 from polysome.engines.trace import Trace
 from polysome.testing import builtin, coverage, judge, traffic
+from polysome.testing.builtin.base import SHORT
 from polysome.testing.builtin.crash import PROPERTY as NO_CRASH
 from polysome.testing.counterexample import Counterexample, ReplayError, dumps, loads, shrink
 from polysome.testing.execution import Execution, Judgement, Property, execute
@@ -25,6 +26,7 @@ from polysome.testing.spec import Spec
 _LISTED = 4  # of so many traces one is of boundary packets,
 _PIECE = 40  # so many of them
 _RERUN = 5  # in one of so many traces a property that runs them again is judged: else most of the time would be theirs
+_OTHERS = 200  # traces that are looked at for a smaller counterexample
 _EVERYTHING = 3  # traces, the first ones, on which all are
 SOLVING = 10.0  # campaigns of so many seconds also solve for packets that reach the rarest branches
 
@@ -157,14 +159,30 @@ class _Campaign:
             self._note(outcome, judgement)
             if judgement.failure is not None:
                 outcome.found_after = time.monotonic() - self.started
-                self._found(spec, p, shrink(spec, self.engine, trace, p, seconds=self.plan.shrinking))
+                self._found(p, *self._smallest(spec, trace, p))
 
     def _note(self, outcome: Outcome, judgement: Judgement) -> None:
         outcome.skipped = judgement.skipped
         outcome.cases += judgement.cases
         outcome.traces += judgement.cases > 0
 
-    def _found(self, spec: Spec, p: Property, trace: Trace) -> None:
+    def _smallest(self, spec: Spec, trace: Trace, p: Property) -> tuple[Spec, Trace]:
+        """A small trace that breaks a property. Shrinking makes no packet longer, and many short ones may do what few
+        long ones would: if many are left, a few other traces are looked at, for as long as shrinking may take.
+        """
+        until = time.monotonic() + self.plan.shrinking
+        best = spec, shrink(spec, self.engine, trace, p, seconds=self.plan.shrinking)
+        others = stream(self.spec, replace(self.plan, seed=self.plan.seed + 1, traces=_OTHERS))
+        while len(best[1].arrivals) > SHORT and time.monotonic() < until:
+            size, other = next(others, (None, None))
+            if size is None or other is None:
+                break
+            if judged(p, execute(size, other, self.engine)).failure is not None:
+                small = shrink(size, self.engine, other, p, seconds=max(0.0, until - time.monotonic()))
+                best = min(best, (size, small), key=lambda found: len(found[1].arrivals))
+        return best
+
+    def _found(self, p: Property, spec: Spec, trace: Trace) -> None:
         small = spec is not self.spec
         text = dumps(Counterexample(spec, small, self.engine.name, p.name, trace, self.engine.architecture))
         outcome = self.result.outcomes[p.name]
