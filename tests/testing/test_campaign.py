@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis.database import InMemoryExampleDatabase
 
 from polysome.engines.options import Unsupported
-from polysome.testing.campaign import Outcome, Result, names, run
+from polysome.testing import campaign
+from polysome.testing.campaign import Outcome, Result, due, names, properties, run
 from polysome.testing.counterexample import loads
 from polysome.testing.plan import Plan, Sizes
 from polysome.testing.spec import Spec, load
@@ -67,6 +69,42 @@ def test_equal_seeds_give_equal_campaigns(tmp_path: Path) -> None:
     assert one.outcomes["shut"].counterexample == two.outcomes["shut"].counterexample
     assert one.packets == two.packets and one.dropped == two.dropped
     assert run(spec(tmp_path, WRONG), dataclasses.replace(PLAN, seed=2)).packets != one.packets
+
+
+def test_what_runs_traces_again_is_judged_on_the_first_ones_and_then_on_one_in_five(tmp_path: Path) -> None:
+    result = run(spec(tmp_path, RIGHT), dataclasses.replace(PLAN, only=("conservation", "determinism")))
+    assert result.outcomes["conservation"].traces == 40
+    reruns = next(p for p in properties(spec(tmp_path, RIGHT)) if p.name == "determinism")
+    judged = [n for n in range(40) if due(reruns, 1, n)]
+    assert judged[:4] == [0, 1, 2, 4] and all(b - a == 5 for a, b in pairwise(judged[3:]))
+    assert result.outcomes["determinism"].traces == len(judged)
+    again = {n for place in range(5) for n in range(3, 40) if due(reruns, place, n)}
+    assert again == set(range(3, 40))  # properties take turns
+
+
+MANY = """
+use net.l4;
+nf gauge {
+  port a, b;
+  state { octets: bytes; }
+  on packet from a { octets += len; send b; }
+  on packet from b { send a; }
+  property below { for p in trace expect p.after.octets <= 4000B; }
+}
+"""
+
+
+def test_of_a_counterexample_with_many_packets_a_smaller_one_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shrinking makes no packet longer, so that of many short ones many are left."""
+    gauge = spec(tmp_path, MANY)
+    plans = [Plan(seed=seed, seconds=60, traces=60, only=("below",), first=True) for seed in range(6)]
+    found = [run(gauge, plan).outcomes["below"].packets for plan in plans]
+    monkeypatch.setattr(campaign, "SHORT", 1 << 30)
+    alone = [run(gauge, plan).outcomes["below"].packets for plan in plans]
+    assert max(found) <= 6 < max(alone)
+    assert all(a <= b for a, b in zip(found, alone, strict=True))
 
 
 def test_it_can_stop_at_the_first_failure(tmp_path: Path) -> None:

@@ -172,10 +172,8 @@ class _Campaign:
         """
         until = time.monotonic() + self.plan.shrinking
         best = spec, shrink(spec, self.engine, trace, p, seconds=self.plan.shrinking)
-        others = stream(self.spec, replace(self.plan, seed=self.plan.seed + 1, traces=_OTHERS))
-        while len(best[1].arrivals) > SHORT and time.monotonic() < until:
-            size, other = next(others, (None, None))
-            if size is None or other is None:
+        for size, other in stream(self.spec, replace(self.plan, seed=self.plan.seed + 1, traces=_OTHERS)):
+            if len(best[1].arrivals) <= SHORT or time.monotonic() > until:
                 break
             if judged(p, execute(size, other, self.engine)).failure is not None:
                 small = shrink(size, self.engine, other, p, seconds=max(0.0, until - time.monotonic()))
@@ -222,14 +220,18 @@ class _Campaign:
         outcome.counterexample, outcome.packets = text, len(again.trace.arrivals)
 
 
+def sized(spec: Spec, sizes: Sizes) -> tuple[Spec, ...]:
+    """The spec with room for a few entries and as declared, as often as each has its turn."""
+    small = spec.small()
+    return {Sizes.both: (small, small, spec), Sizes.small: (small,), Sizes.declared: (spec,)}[sizes]
+
+
 def stream(spec: Spec, plan: Plan) -> Iterator[tuple[Spec, Trace]]:
     """Traces for each size in turn; state of the declared size is rarely full, so it has fewer.
 
     Some of them, as long as there are any, are the program's boundary packets, the same in every campaign.
     """
-    small = spec.small()
-    sizes = {Sizes.both: (small, small, spec), Sizes.small: (small,), Sizes.declared: (spec,)}
-    turns = sizes[plan.sizes]
+    turns = sized(spec, plan.sizes)
     boundaries = traffic.boundary_pieces(traffic.boundary_packets(spec), _PIECE)
     streams = {id(s): traffic.seeded(s, plan.seed, captures=plan.captures) for s in turns}
     for number in range(plan.traces if plan.traces is not None else 1 << 62):

@@ -85,6 +85,28 @@ def test_a_part_of_a_key_is_left_out_wherever_the_key_stands(tmp_path: Path) -> 
     assert {"(0.0.0.0, k.1)" in m.text for m in keys} == {True, False}
 
 
+def test_state_of_a_block_beside_the_spec_has_keys_too(tmp_path: Path) -> None:
+    block = """use net.l4;
+block memory {
+  state { met: set<Flow> { capacity 9; idle 5s; when full drop; } }
+  action meet() { met.add(flow); }
+}
+"""
+    (tmp_path / "memory.nf").write_text(block, encoding="utf-8")
+    text = GATE.replace("use net.l4;", "use net.l4; use memory;").replace("port a, b;", "port a, b; use memory as m;")
+    spec = written(tmp_path, text.replace("    open.add(flow);", "    open.add(flow); m.meet();"))
+    keys = [m for m in mutants(spec) if m.fault == "key" and m.written.path.name == "memory.nf"]
+    assert len(keys) == 5 and all("met.add(without_a_part(flow))" in m.text for m in keys)
+    assert all(mutated(spec, m) is not None for m in keys)
+
+
+def test_what_is_left_of_a_condition_stays_together(tmp_path: Path) -> None:
+    text = GATE.replace("f.sport == 70 and f.sport == 71", "(f.sport == 70 or f.sport == 71) and f.dport == 72 and tcp")
+    text = text.replace("fn never(f: Flow)", "fn never(f: Flow, tcp: bool)").replace("(flow)", "(flow, false)", 1)
+    found = [m.text for m in mutants(written(tmp_path, text)) if m.fault == "condition"]
+    assert sum("{ (f.sport == 70 or f.sport == 71) and tcp }" in t for t in found) == 1
+
+
 def test_one_is_found_by_its_words(tmp_path: Path) -> None:
     spec = written(tmp_path, GATE)
     assert one(spec, "idle 5s", "idle 10s").fault == "constant"

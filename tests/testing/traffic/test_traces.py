@@ -24,6 +24,10 @@ from polysome.testing import traffic
 from polysome.testing.coverage import measure
 from polysome.testing.spec import Spec
 from polysome.testing.traffic.build import trace_of
+from polysome.testing.traffic.choices import Choices
+from polysome.testing.traffic.fresh import fresh
+from polysome.testing.traffic.later import beside
+from polysome.testing.traffic.world import World
 
 CAPTURES = {
     "firewall": ("inside", "outside"),
@@ -227,3 +231,26 @@ def test_a_spec_without_config_and_with_one_port(tmp_path: Path) -> None:
     assert all(f.sent for record in found for f in record.fates)
     empty = 'nf none { port a; on packet { drop "all"; } }\n'
     assert records(written(tmp_path, "use net.l4;\n" + empty), 5)
+
+
+def test_beside_another_packet_one_address_or_port_differs() -> None:
+    """Not one of Ethernet, as long as there are others: it is flows that share something."""
+    spec = example("policer")
+    differing: dict[str, int] = {}
+    for number in range(400):
+        c = Choices(number.to_bytes(2, "big") * 40)
+        world = World(spec.program, c, None)
+        one = fresh(spec.program, c, world, 0, 1)
+        if not any(layer.shape.header.name == "ipv4" for layer in one.layers):
+            continue
+        other = beside(spec.program, c, world, one, 0, 1)
+        changed = [
+            layer.shape.header.fields[f].name
+            for layer, new in zip(one.layers, other.layers, strict=True)
+            for f, value in enumerate(layer.values)
+            if value != new.values[f] and layer.shape.header.name != "ethernet"
+        ]
+        assert len(changed) <= 1 and one.layers[0].values == other.layers[0].values
+        for name in changed:
+            differing[name] = differing.get(name, 0) + 1
+    assert {"src", "dst"} <= differing.keys() <= {"src", "dst", "sport", "dport"}

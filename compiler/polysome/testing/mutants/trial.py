@@ -13,7 +13,7 @@ from polysome.engines.trace import Trace
 from polysome.resources import MEANING
 from polysome.testing import traffic
 from polysome.testing.builtin.rerun import Comparison
-from polysome.testing.campaign import due, judged, properties, stream
+from polysome.testing.campaign import due, judged, properties, sized, stream
 from polysome.testing.coverage.coverage import hits
 from polysome.testing.coverage.points import points
 from polysome.testing.execution import Execution, Property, execute
@@ -162,8 +162,7 @@ class Bench:
         if found is None:
             return None
         properties, told = _chosen(found, self.plan), fingerprint(found.program)
-        small = found.small()
-        return _Loaded(found, small, properties, told, _own(found, small, self.plan))
+        return _Loaded(found, found.small(), properties, told, _own(found, self.plan))
 
     def _run(self, number: int) -> _Run:
         while len(self._runs) <= number:
@@ -179,12 +178,12 @@ def _sized(spec: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
         yield size is not spec, trace
 
 
-def _own(spec: Spec, small: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
+def _own(spec: Spec, plan: Plan) -> Iterator[tuple[bool, Trace]]:
     """The same of a mutant; a few at a time, since most mutants need few."""
     for number in count():
-        for size in (small, spec):
+        for size in dict.fromkeys(sized(spec, plan.sizes)):
             for trace in traffic.seeded(size, plan.seed + number, captures=plan.captures, count=_FEW):
-                yield size is small, trace
+                yield size is not spec, trace
 
 
 def _chosen(spec: Spec, plan: Plan) -> tuple[Property, ...]:

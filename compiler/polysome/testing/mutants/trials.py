@@ -18,7 +18,8 @@ from polysome.testing.workers import Task
 
 _ROUNDS = (6, 24, 80, 200, 500, 1500, 4000, 10000, 30000, 100000)  # traces by the end of each
 _ENOUGH = 80  # traces, to say of a mutant that nothing notices it
-_SHRINKING = 8.0  # seconds for each trace that a person is to read
+_SHRINKING = 8.0  # seconds for each trace that a person is to read, at most;
+_SHARE = 0.5  # of the time that the mutants had, for all of them
 
 
 class Verdict(StrEnum):
@@ -137,7 +138,8 @@ class _Trials:
 
     def verdicts(self) -> Mutants:
         """Of those that are left, too."""
-        ends = {t.number: self._pool(t).submit(_end, t) for t in self.alive}
+        each = _SHARE * self.task.plan.seconds * len(self.pools) / max(1, len(self.alive))
+        ends = {t.number: self._pool(t).submit(_end, t, min(_SHRINKING, each)) for t in self.alive}
         told: dict[int, bytes | None] = {}
         for number, future in ends.items():
             self.verdict[number], told[number] = future.result()
@@ -162,22 +164,22 @@ def _look(trial: Trial, until: int, deadline: float) -> Trial:
     return _bench[0].look(trial, until, lambda: time.time() > deadline)
 
 
-def _end(trial: Trial) -> tuple[Verdict, bytes | None]:
-    """A mutant that no property noticed."""
+def _end(trial: Trial, seconds: float) -> tuple[Verdict, bytes | None]:
+    """A mutant that no property noticed; its trace is made small for so long."""
     bench = _bench[0]
     if trial.traces < min(_ENOUGH, bench.plan.traces or _ENOUGH):
         return Verdict.undecided, None
     if trial.told is None:
         return (Verdict.equal if bench.reached(bench.mutants[trial.number]) else Verdict.unreached), None
-    return Verdict.unnoticed, told(bench, trial)
+    return Verdict.unnoticed, _told(bench, trial, seconds)
 
 
-def told(bench: Bench, trial: Trial) -> bytes:
+def _told(bench: Bench, trial: Trial, seconds: float) -> bytes:
     """The smallest trace on which the ports show that the mutant is not the spec."""
     assert trial.told is not None
     mutant = bench.mutant(trial.number)
     small = trial.told.small
     mine, theirs = (bench.spec.small(), mutant.small()) if small else (bench.spec, mutant)
     promise = NoDifference(mine, f"mutant {trial.number}")
-    trace = shrink(theirs, bench.engine, trial.told.trace, promise, seconds=_SHRINKING)
+    trace = shrink(theirs, bench.engine, trial.told.trace, promise, seconds=seconds)
     return dumps(Counterexample(theirs, small, MEANING, "", trace))

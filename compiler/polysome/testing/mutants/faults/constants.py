@@ -12,7 +12,7 @@ from polysome.testing.mutants.written import Edits, Written, replaced
 _BESIDE = {"ns": "us", "us": "ms", "ms": "us", "s": "ms", "min": "s", "h": "min", "d": "h"}
 _BESIDE |= {"Kbps": "Mbps", "Mbps": "Kbps", "Gbps": "Mbps", "Kpps": "pps", "Mpps": "Kpps", "pps": "Kpps"}
 _BESIDE |= {"KB": "B", "MB": "KB", "GB": "MB", "KiB": "B", "MiB": "KiB", "GiB": "MiB"}
-_SIZES = {"capacity", "classes"}  # how much room there is, which no property promises
+_SIZES = {"capacity", "classes", "queue", "buffer"}  # room, which tests make small themselves (engines/shrunk.py)
 
 
 def find(written: Written) -> Iterator[Edits]:

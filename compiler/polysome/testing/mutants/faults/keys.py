@@ -14,24 +14,21 @@ _NAME = "without_a_part"  # of the function that takes it out
 
 
 def find(written: Written) -> Iterator[Edits]:
-    program = written.program
-    nf = next((i for i in written.tree.items if isinstance(i, ast.NfDecl)), None)
-    for name, decl in program.state.items() if nf is not None else ():
-        key = _key(decl)
-        places = _keys_of(written, name) if key is not None else []
-        if nf is None or key is None or not places:
-            continue
-        for left_out in _parts(key):
-            at = nf.span.end - 1
-            function = f" fn {_NAME}(k: {key}) -> {key} {{ {_without(key, left_out)} }} "
-            wrapped = [
-                Edit(k.span.start, k.span.end, f"{_NAME}({written.said(k)})") for k in sorted(places, key=_start)
-            ]
-            yield (*wrapped, Edit(at, at, function))
+    for nf in (item for item in written.tree.items if isinstance(item, ast.NfDecl)):
+        declared = {item.name.text for item in nf.items if isinstance(item, ast.StateDecl)}
+        for full_name, decl in written.program.state.items():
+            name, key = full_name.rpartition(".")[2], _key(decl)
+            if name in declared and key is not None:
+                yield from _left_out(written, nf, name, key)
 
 
-def _start(node: ast.Node) -> int:
-    return node.span.start
+def _left_out(written: Written, nf: ast.NfDecl, state: str, key: t.Type) -> Iterator[Edits]:
+    places = sorted(_keys_of(written, state), key=lambda place: place.span.start)
+    wrapped = [Edit(k.span.start, k.span.end, f"{_NAME}({written.said(k)})") for k in places]
+    at = nf.span.end - 1
+    for part in _parts(key) if places else ():
+        function = f" fn {_NAME}(k: {key}) -> {key} {{ {_without(key, part)} }} "
+        yield (*wrapped, Edit(at, at, function))
 
 
 def _key(decl: ir.AnyState) -> t.Type | None:
