@@ -43,6 +43,24 @@ def test_what_a_property_says_and_what_it_is_told_stays(tmp_path: Path) -> None:
     assert not {n for m in mutants(spec) for n, _, _ in m.changed} & set(kept)
 
 
+def test_what_a_block_of_tests_is_told_stays(tmp_path: Path) -> None:
+    text = GATE.replace("port a, b;", "port inside, outside;\n  use test.firewall { idle: 5s, answers_refresh: true };")
+    text = (
+        text.replace("from a", "from inside")
+        .replace("from b", "from outside")
+        .replace("in_port == a", "in_port == inside")
+    )
+    text = (
+        text.replace("in_port == b", "in_port == outside")
+        .replace("send a", "send inside")
+        .replace("send b", "send outside")
+    )
+    spec = written(tmp_path, text)
+    found = mutants(spec)
+    assert any("idle 10s" in m.text for m in found)
+    assert all("use test.firewall { idle: 5s, answers_refresh: true };" in m.text for m in found)
+
+
 def test_lines_stay_where_they_are(tmp_path: Path) -> None:
     """Also where one that goes over several lines is left out: reasons of drops name lines."""
     spec = written(tmp_path, GATE)

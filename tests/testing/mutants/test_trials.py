@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from polysome.engines.record import Made
 from polysome.engines.trace import Trace
 from polysome.testing.execution import execute
 from polysome.testing.mutants import Found, Mutants, SpecFails, Verdict, on_processes
@@ -80,6 +81,14 @@ def test_the_compiler_proves_some_equal(tmp_path: Path) -> None:
     assert not by[Verdict.undecided]
 
 
+def test_of_two_faults_that_are_one_the_second_is_not_tried(tmp_path: Path) -> None:
+    """An `else` that is not there, and one in which nothing is done."""
+    text = GATE.replace("    open.add(flow);", "    if tcp { open.add(flow); } else { open.add(flow.canonical); }")
+    few = tried(written(tmp_path, text), dataclasses.replace(PLAN, traces=1))
+    twins = [f.mutant.text for f in few.of(Verdict.twin)]
+    assert len(twins) == 1 and ("else {  }" in twins[0] or "if tcp { open.add(flow); }\n" in twins[0])
+
+
 def test_the_score_counts_what_may_differ(found: Mutants) -> None:
     noticed, missed = len(found.of(Verdict.noticed)), len(found.of(Verdict.unnoticed, Verdict.unreached))
     assert found.score == noticed / (noticed + missed) and 0 < found.score < 1
@@ -119,6 +128,26 @@ def test_alike_also_asks_for_state_and_differs_only_for_what_leaves(spec: Spec) 
     first = Trace(trace.config, tuple(a for a in trace.arrivals if a.port == 0))
     mine, theirs = (execute(s, first, INTERP).record for s in (spec, quiet))
     assert alike(mine, mine) and not alike(mine, theirs) and differs(mine, theirs) is None
+
+
+def test_what_is_emitted_shows_too(spec: Spec) -> None:
+    record = runs(spec)[0].execution.record  # type: ignore[attr-defined]
+    one = Made(0, 5, b"one", 0, None, None)
+    with_one, other = (dataclasses.replace(record, emitted=(m,)) for m in (one, dataclasses.replace(one, data=b"two")))
+    assert differs(with_one, with_one) is None
+    for changed in (other, dataclasses.replace(record, emitted=(dataclasses.replace(one, port=1),))):
+        failure = differs(with_one, changed)
+        assert failure is not None and failure.said[0] == "another packet is emitted"
+    for fewer, more in ((record, with_one), (with_one, record)):
+        failure = differs(fewer, more)
+        assert failure is not None and "packets are emitted with the fault" in failure.said[0]
+
+
+def test_only_all_are_a_hundred_percent(found: Mutants) -> None:
+    noticed, missed = found.of(Verdict.noticed)[0], found.of(Verdict.unnoticed)[0]
+    for others, said in (((missed,), "1999 of 2000 that differ were noticed (99.9 %)"), ((), "1999 of 1999")):
+        last = summary(Mutants((noticed,) * 1999 + others, 1.0))[-1]
+        assert said in last and ("(100 %)" in last) == (not others)
 
 
 def runs(spec: Spec) -> list[object]:
