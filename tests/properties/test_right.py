@@ -57,7 +57,7 @@ def test_every_right_one_has_faults() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault['of']}: {fault['name']}")
 def test_one_line_finds_it(fault: dict[str, Any]) -> None:
     spec = wrong(fault)
-    result = run(spec, Plan(seed=1, seconds=300, traces=6000, only=(fault["breaks"],), first=True))
+    result = run(spec, Plan(seed=1, seconds=300, traces=6000, only=(fault["breaks"],), first=True, shrinking=300))
     assert result.failed, f"nothing found in {result.traces} traces"
     (outcome,) = result.failed
     assert outcome.packets <= MOST_PACKETS and outcome.counterexample is not None
