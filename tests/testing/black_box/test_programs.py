@@ -255,7 +255,8 @@ def test_what_fails_is_made_small_and_written(memory: pt.Spec, tmp_path: Path, m
 # ---------------------------------------------------------------- the end
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 sys.path.insert(0, {root!r})
 from tests.testing.black_box.boxes import *
 spec = spec_of(Path({folder!r}), CABLE)
