@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.testing.test_campaign import RIGHT, WRONG
+from tests.testing.campaign.gates import RIGHT, TWICE, WRONG
 from typer.testing import CliRunner
 
 from polysome.backends.nf_cpp.build import missing
@@ -58,8 +58,22 @@ def test_json(folder: Path) -> None:
     found = json.loads(run("wrong.nf", *FEW, "--json").output)
     by_name = {p["name"]: p for p in found["properties"]}
     assert found["nf"] == "gate" and found["seed"] == 1 and found["traces"] == 40
-    assert by_name["shut"]["verdict"] == "fails" and by_name["shut"]["packets"] == 1
+    assert by_name["shut"]["verdict"] == "fails" and by_name["shut"]["counterexamples"] == [
+        {"file": "counterexamples/shut.json", "packets": 1, "decided": ["wrong.nf:7"]}
+    ]
     assert by_name["conservation"]["verdict"] == "holds" and by_name["conservation"]["cases"] > 0
+
+
+def test_ways_to_fail_are_told_one_by_one(folder: Path) -> None:
+    (folder / "twice.nf").write_text(TWICE, encoding="utf-8")
+    done = run("twice.nf", "--traces", "120", "--seed", "1", "--property", "shut", "--property", "conservation")
+    assert done.exit_code == 1 and "; 2 ways" in done.output
+    assert "shut, way 1 of 2: what the spec does at twice.nf:" in done.output
+    assert "shut, way 2 of 2: what the spec does at twice.nf:" in done.output
+    assert "--replay counterexamples/shut-2.json" in done.output
+    for name in ("shut", "shut-2"):
+        again = run("twice.nf", "--replay", f"counterexamples/{name}.json")
+        assert again.exit_code == 1 and "property shut: FAILS" in again.output
 
 
 @pytest.mark.parametrize(

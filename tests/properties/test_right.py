@@ -60,6 +60,6 @@ def test_one_line_finds_it(fault: dict[str, Any]) -> None:
     result = run(spec, Plan(seed=1, seconds=300, traces=6000, only=(fault["breaks"],), first=True, shrinking=300))
     assert result.failed, f"nothing found in {result.traces} traces"
     (outcome,) = result.failed
-    assert outcome.packets <= MOST_PACKETS and outcome.counterexample is not None
-    told = "\n".join(report(loads(outcome.counterexample, spec)))
+    assert outcome.findings[0].packets <= MOST_PACKETS
+    told = "\n".join(report(loads(outcome.findings[0].counterexample, spec)))
     assert "expected" in told and f"{fault['of']}.nf" in told

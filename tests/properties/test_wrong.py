@@ -40,6 +40,6 @@ def test_one_line_finds_it(name: str) -> None:
     failed = {o.name: o for o in result.failed}
     assert failed, f"nothing found in {result.traces} traces"
     for outcome in failed.values():
-        assert outcome.packets <= MOST_PACKETS and outcome.counterexample is not None
-        told = "\n".join(report(loads(outcome.counterexample, spec)))
+        assert outcome.findings[0].packets <= MOST_PACKETS
+        told = "\n".join(report(loads(outcome.findings[0].counterexample, spec)))
         assert "expected" in told and f"{name}.nf" in told

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.testing.test_campaign import RIGHT, WRONG
+from tests.testing.campaign.gates import RIGHT, WRONG
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = 40

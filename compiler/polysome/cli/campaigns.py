@@ -1,30 +1,41 @@
-"""The work of `polysome test`: campaigns, replays, coverage, and how their results are shown."""
+"""The work of `polysome test`: campaigns, replays and coverage."""
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from pathlib import Path
+
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 from polysome.captures.errors import CaptureError
 from polysome.cli import common
 from polysome.cli.common import COMMAND_LINE, ENVIRONMENT, SPEC, UNTESTED, fail
+from polysome.cli.progress import progress
 from polysome.config.items import ConfigFileError
 from polysome.engines import ENGINES
 from polysome.engines.options import Ability, Unsupported
 from polysome.p4.coverage import Coverage as SwitchCoverage
 from polysome.syntax.diagnostics import SpecError, did_you_mean
-from polysome.testing.campaign import Outcome, Result, judged, names, properties
-from polysome.testing.counterexample import Counterexample, ReplayError, loads, read_capture, report, write
+from polysome.testing.campaign import (
+    Campaign,
+    Crew,
+    Here,
+    Journal,
+    Nothing,
+    Processes,
+    Ray,
+    Result,
+    judged,
+    names,
+    properties,
+)
+from polysome.testing.counterexample import Counterexample, ReplayError, loads, read_capture, report
 from polysome.testing.execution import execute
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec, load
-from polysome.testing.workers import Task, on_processes, on_ray
 
-_MORE = (
-    "Give more time (`--seconds`), packets that meet the conditions (`--capture FILE`), "
-    "or a config with which some do (`--config FILE`)."
-)
 _PER_CPU = 4  # workers; more of them take memory and find nothing sooner
 
 
@@ -53,26 +64,49 @@ def check_names(spec: Spec, plan: Plan) -> None:
             fail(COMMAND_LINE, f"--capture {path}: there is no such file")
 
 
-def task(
-    path: Path,
-    params: tuple[tuple[str, str], ...],
-    config: tuple[str, ...],
-    plan: Plan,
-    database: Path | None = None,
-) -> Task:
-    """What workers are to do, with paths that hold in another process too."""
-    kept = database.resolve() if database is not None else None
-    return Task(path.resolve(), params, tuple(map(_absolute, config)), plan, kept)
+def performed(spec: Spec, plan: Plan, folder: Path, workers: str, resume: bool) -> tuple[Plan, Result]:
+    """The campaign on one or several workers, or the rest of the one in `folder` that was interrupted; and its plan.
 
-
-def performed(task: Task, workers: str) -> Result:
-    """The campaign on one or several workers; ends with code 3 if something is missing for it."""
+    Ends with code 2 if there is none, with 3 if something is missing for it.
+    """
     try:
-        if workers == "ray":
-            return on_ray(task)
-        return on_processes(task, processes(workers))
+        crew = _crew(spec, workers)
     except Unsupported as lacking:
         fail(ENVIRONMENT, str(lacking))
+    with closing(crew):
+        journal = _journal(spec, plan, folder, resume)
+        try:
+            campaign = Campaign(spec, journal.plan, DirectoryBasedExampleDatabase(folder), journal)
+            with progress(spec.program.name) as show:
+                result = campaign.run(crew, lambda result: show(_so_far(journal.plan, result)))
+        except Unsupported as lacking:
+            journal.close(over=False)
+            fail(ENVIRONMENT, str(lacking))
+    journal.close(over=not result.interrupted)
+    return journal.plan, result
+
+
+def _journal(spec: Spec, plan: Plan, folder: Path, resume: bool) -> Journal:
+    try:
+        return Journal.resume(folder, spec) if resume else Journal.begin(folder, spec, plan)
+    except Nothing as error:
+        fail(COMMAND_LINE, f"--resume: {error}", "Leave it out to begin anew; what failed is tried first then.")
+    except OSError as error:
+        fail(ENVIRONMENT, f"--database {folder}: {error.strerror}")
+
+
+def _crew(spec: Spec, workers: str) -> Crew:
+    if workers == "ray":
+        return Ray(spec)
+    many = processes(workers)
+    return Processes(spec, many) if many > 1 else Here(spec)
+
+
+def _so_far(plan: Plan, result: Result) -> str:
+    limit = "" if plan.traces is None else f" of {plan.traces:,}"
+    fail = len(result.failed)
+    broken = f", {fail} of {len(result.outcomes)} properties {'does' if fail == 1 else 'do'} not hold" if fail else ""
+    return f"{result.traces:,}{limit} traces{broken}"
 
 
 def processes(workers: str) -> int:
@@ -83,103 +117,6 @@ def processes(workers: str) -> int:
     if len(workers) > 9 or int(workers) > most:
         fail(COMMAND_LINE, f"--workers {workers}: this machine has CPUs for {most} at most", f"Write `{most}` or less.")
     return int(workers)
-
-
-def _absolute(config: str) -> str:
-    """`[NAME=]FILE` with a path that also holds in another process."""
-    name, equals, file = config.rpartition("=")
-    return f"{name}{equals}{Path(file).resolve()}"
-
-
-# ---------------------------------------------------------------- results
-
-
-def written(spec: Spec, result: Result, out: Path) -> dict[str, Path]:
-    """The counterexamples as files: the JSON of each by property."""
-    files = {}
-    for outcome in result.failed:
-        assert outcome.counterexample is not None
-        try:
-            found = loads(outcome.counterexample, spec)
-            files[outcome.name] = write(out, found, report(found)).replay
-        except (OSError, CaptureError) as error:
-            said = error.strerror if isinstance(error, OSError) else error
-            fail(ENVIRONMENT, f"{out}: {said}; the counterexample of {outcome.name} is not written")
-    return files
-
-
-def print_table(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -> None:
-    many = f"{result.traces:,} traces with {result.packets:,} packets in {result.seconds:.0f} s"
-    print(f"{spec.program.name}: {many}, engine {_engine(plan)}, seed {plan.seed}")
-    width = max(len(name) for name in result.outcomes)
-    for outcome in result.outcomes.values():
-        print(f"  {_verdict(outcome):<8} {outcome.name:<{width}}  {_remark(outcome)}".rstrip())
-    for outcome in result.failed:
-        assert outcome.counterexample is not None
-        print()
-        print("\n".join(report(loads(outcome.counterexample, spec))))
-        print(f"\n  again: polysome test {spec.path} --replay {files[outcome.name]}")
-    count = len(result.failed)
-    print(f"\n{count} of {len(result.outcomes)} properties {'does' if count == 1 else 'do'} not hold" if count else "")
-    if result.untested and not result.vacuous:
-        print(f"{len(result.untested)} of {len(result.outcomes)} are untested. {_MORE}\n")
-
-
-def check_tested(result: Result) -> None:
-    """Ends with code 4 if nothing was tested: that all holds would say nothing then."""
-    if result.vacuous:
-        fail(UNTESTED, "nothing was tested", _MORE if result.untested else "Choose another engine with `--engine`.")
-
-
-def _verdict(outcome: Outcome) -> str:
-    if not outcome.holds:
-        return "FAILS"
-    if outcome.skipped is not None:
-        return "skipped"
-    return "untested" if outcome.untested else "holds"
-
-
-def _remark(outcome: Outcome) -> str:
-    if not outcome.holds:
-        again = "as before" if outcome.remembered else f"after {outcome.found_after:.1f} s"
-        return f"{again}; the smallest trace has {outcome.packets} packet{'s' if outcome.packets != 1 else ''}"
-    if outcome.skipped is not None:
-        return outcome.skipped
-    if outcome.untested:
-        return "no trace met its conditions"
-    return f"{outcome.cases:,} case{'s' if outcome.cases != 1 else ''} in {outcome.traces:,} traces"
-
-
-def _engine(plan: Plan) -> str:
-    return plan.engine if plan.architecture is None else f"{plan.engine} ({plan.architecture})"
-
-
-def print_json(spec: Spec, plan: Plan, result: Result, files: dict[str, Path]) -> None:
-    print(
-        json.dumps(
-            {
-                "nf": spec.program.name,
-                "engine": plan.engine,
-                **({} if plan.architecture is None else {"architecture": plan.architecture}),
-                "seed": plan.seed,
-                "traces": result.traces,
-                "packets": result.packets,
-                "seconds": round(result.seconds, 3),
-                "properties": [
-                    {
-                        "name": o.name,
-                        "verdict": _verdict(o).lower(),
-                        "cases": o.cases,
-                        "skipped": o.skipped,
-                        "packets": o.packets if not o.holds else None,
-                        "counterexample": str(files[o.name]) if not o.holds else None,
-                    }
-                    for o in result.outcomes.values()
-                ],
-            },
-            indent=2,
-        )
-    )
 
 
 # ---------------------------------------------------------------- other work

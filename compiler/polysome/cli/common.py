@@ -24,7 +24,7 @@ from polysome.syntax.spans import Source, Span
 if TYPE_CHECKING:
     from polysome.plan.site import Site
 
-SPEC, COMMAND_LINE, ENVIRONMENT, UNTESTED = 1, 2, 3, 4
+SPEC, COMMAND_LINE, ENVIRONMENT, UNTESTED, INTERRUPTED = 1, 2, 3, 4, 130
 _MOST_DIGITS = 19  # of a u64
 
 

@@ -26,7 +26,7 @@ from polysome.cli import (
     trace,
     up,
 )
-from polysome.cli.common import ENVIRONMENT, fail
+from polysome.cli.common import ENVIRONMENT, INTERRUPTED, fail
 
 app = typer.Typer(
     name="polysome",
@@ -85,7 +85,7 @@ def main() -> None:
     except SystemExit as end:
         code = end.code
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     sys.stdout.flush()
     if output.failed:
         fail(ENVIRONMENT, f"standard output cannot be written: {output.failed}")

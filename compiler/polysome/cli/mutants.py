@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,17 +10,18 @@ from pathlib import Path
 from polysome.captures.errors import CaptureError
 from polysome.cli.campaigns import processes
 from polysome.cli.common import ENVIRONMENT, SPEC, UNTESTED, fail
+from polysome.cli.progress import progress
 from polysome.testing.counterexample import Counterexample, write_trace
 from polysome.testing.mutants import Mutants, SpecFails, Verdict, on_processes
 from polysome.testing.mutants.text import as_json, example, head, summary
 from polysome.testing.mutants.trials import Progress
+from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
-from polysome.testing.workers import Task
 
 _SHOWN = (Verdict.unnoticed, Verdict.unreached, Verdict.equal)
 
 
-def tried(spec: Spec, task: Task, workers: str, out: Path, json_wanted: bool) -> int:
+def tried(spec: Spec, plan: Plan, workers: str, out: Path, json_wanted: bool) -> int:
     """Tries them, prints what became of them, and writes a trace for each that nothing notices.
 
     The exit code: 1 if there is one, or one that no packet reached; ends with 1 if the spec itself fails, with 2 for a
@@ -29,8 +29,8 @@ def tried(spec: Spec, task: Task, workers: str, out: Path, json_wanted: bool) ->
     """
     many = processes(workers)
     try:
-        with _progress(spec) as progress:
-            found = on_processes(task, many, progress)
+        with _progress(spec) as seen:
+            found = on_processes(spec, plan, many, seen)
     except SpecFails as fails:
         mend = f"Mend it first: polysome test {spec.path} --property {str(fails)!r}"
         fail(SPEC, f"{spec.path} does not hold its own property {fails}, so its mutants say nothing", mend)
@@ -39,7 +39,7 @@ def tried(spec: Spec, task: Task, workers: str, out: Path, json_wanted: bool) ->
     if json_wanted:
         print(json.dumps(as_json(spec, found, {n: str(p) for n, p in files.items()}), indent=2))
     else:
-        _print(spec, task, many, found, {n: (files[n], lines) for n, (_, lines) in stories.items()})
+        _print(spec, plan, many, found, {n: (files[n], lines) for n, (_, lines) in stories.items()})
     if found.score is None:
         fail(UNTESTED, "no mutant was tried that differs", "Give more time (`--seconds`).")
     return SPEC if found.of(Verdict.unnoticed, Verdict.unreached) else 0
@@ -53,9 +53,9 @@ def _written(spec: Spec, out: Path, number: int, found: Counterexample, lines: l
         fail(ENVIRONMENT, f"{out}: {said}; the trace of mutant {number} is not written")
 
 
-def _print(spec: Spec, task: Task, many: int, found: Mutants, stories: dict[int, tuple[Path, list[str]]]) -> None:
+def _print(spec: Spec, plan: Plan, many: int, found: Mutants, stories: dict[int, tuple[Path, list[str]]]) -> None:
     workers = f"{many} worker{'s' if many > 1 else ''}"
-    time = f"{found.seconds:.0f} s on {workers}, seed {task.plan.seed}"
+    time = f"{found.seconds:.0f} s on {workers}, seed {plan.seed}"
     print(f"{spec.program.name}: {len(found.found)} mutants in {time}")
     for verdict in _SHOWN:
         for one in found.of(verdict):
@@ -68,15 +68,6 @@ def _print(spec: Spec, task: Task, many: int, found: Mutants, stories: dict[int,
 
 @contextmanager
 def _progress(spec: Spec) -> Iterator[Progress]:
-    """On a terminal, how far it is."""
-    if not sys.stderr.isatty():
-        yield lambda traces, done, left: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{spec.program.name}: looking for faults to make") as status:
-
-        def seen(traces: int, done: int, left: int) -> None:
-            status.update(f"{spec.program.name}: {left} mutants left, {done} looked at on up to {traces:,} traces")
-
-        yield seen
+    with progress(spec.program.name) as show:
+        show("looking for faults to make")
+        yield lambda traces, done, left: show(f"{left} mutants left, {done} looked at on up to {traces:,} traces")

@@ -16,8 +16,11 @@ from polysome.engines.options import Ability
 from polysome.resources import MEANING
 from polysome.testing.plan import Plan, Sizes
 
+_ASKED_THEN = ("only", "engine", "architecture", "seconds", "traces", "seed", "sizes", "capture", "first")
+
 
 def test(
+    context: typer.Context,
     spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The NF, a file that ends in .nf.")],
     only: Annotated[
         list[str] | None, typer.Option("--property", metavar="NAME", help="Only this property; may be repeated.")
@@ -76,12 +79,20 @@ def test(
             help="Put faults into the spec, one at a time, and say which of them no property notices.",
         ),
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the campaign in --database that was interrupted, as it was asked for then."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Test an NF against its properties and those of every NF, on traffic made from the spec."""
-    from polysome.cli import campaigns  # Hypothesis and all that: a third of a second that other commands do not need
+    from polysome.cli import campaigns, outcomes  # Hypothesis and all: a third of a second that others do not need
 
     refuse(ENGINES[engine], {"--architecture": (architecture, Ability.machines)})
+    if resume:
+        _check_resumed(context)
     loaded = campaigns.loaded(spec, param or [], config or [])
     start = random.randrange(1 << 32) if seed is None else seed
     chosen, captures = tuple(only or ()), tuple(capture or ())
@@ -91,7 +102,6 @@ def test(
     if mutants:
         other = {"--replay": replay is not None, "--coverage": coverage, "--workers ray": workers == "ray"}
         other[f"--engine {engine}"] = engine != MEANING
-        other[f"--engine {engine}"] = engine != MEANING
         if given := next((name for name, there in other.items() if there), None):
             mend = "Give one of them; mutants are tried on the interpreter, by processes of this machine."
             common.fail(common.COMMAND_LINE, f"--mutants and {given} do not go together", mend)
@@ -99,13 +109,25 @@ def test(
         raise SystemExit(campaigns.replayed(loaded, plan, replay, as_json))
     if coverage:
         raise SystemExit(campaigns.covered(loaded, plan, as_json))
-    params = tuple(common.pairs("--param", param or []).items())
     if mutants:
         from polysome.cli.mutants import tried
 
-        raise SystemExit(tried(loaded, campaigns.task(spec, params, tuple(config or ()), plan), workers, out, as_json))
-    result = campaigns.performed(campaigns.task(spec, params, tuple(config or ()), plan, database), workers)
-    files = campaigns.written(loaded, result, out)
-    (campaigns.print_json if as_json else campaigns.print_table)(loaded, plan, result, files)
-    campaigns.check_tested(result)
+        raise SystemExit(tried(loaded, plan, workers, out, as_json))
+    plan, result = campaigns.performed(loaded, plan, database, workers, resume)
+    files = outcomes.written(loaded, result, out)
+    (outcomes.print_json if as_json else outcomes.print_table)(loaded, plan, result, files)
+    if result.interrupted:
+        again = f"polysome test {spec} --resume"
+        common.fail(common.INTERRUPTED, "the campaign was interrupted", f"To go on with it: {again}")
+    outcomes.check_tested(result)
     raise SystemExit(common.SPEC if result.failed else 0)
+
+
+def _check_resumed(context: typer.Context) -> None:
+    """Ends if something is asked for that the campaign was asked for when it began, or that is no campaign."""
+    for p in context.command.params:
+        source = context.get_parameter_source(p.name or "")
+        given = source is not None and source.name == "COMMANDLINE"
+        if given and p.name in (*_ASKED_THEN, "replay", "coverage", "mutants"):
+            mend = "Leave one of them out; --workers, --out and --json may be others now."
+            common.fail(common.COMMAND_LINE, f"--resume and {max(p.opts, key=len)} do not go together", mend)

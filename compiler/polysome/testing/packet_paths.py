@@ -35,7 +35,7 @@ class Path:
 
     `outcomes`: numbers of `coverage.points.Points`, ascending: their order in the source. `changes`: what maps went
     through, in order, as (`insert`, `overwrite`, `evict` or `end`, the map). `reason`: why the packet was dropped, None
-    if it was sent. `verdict`: the statement that decided, None if none did, or if lines that ran have several.
+    if it was sent. `verdict`: the statement that decided, None if none did, or if the last line that ran has several.
     """
 
     handler: int
@@ -137,9 +137,10 @@ class _Follower(Machine):
         counts = self._counting.taken()
         took = tuple(n for n in self._telling if counts[n])
         self.headers = tuple(p.path)
-        said = {s.span for n, s in self._verdicts if counts[n] and _says(s, verdict, p.in_port)}
+        said = [(n, s.span) for n, s in self._verdicts if counts[n] and _says(s, verdict, p.in_port)]
         reason = verdict if isinstance(verdict, str) else None
-        at = said.pop() if len(said) == 1 else None
+        last = {span for n, span in said if n == max(said)[0]}  # nothing ran after it
+        at = last.pop() if len(last) == 1 else None
         if reason is not None or not p.short:
             self.path = Path(self._number[p.in_port], took, tuple(self._changes_of_maps), reason, at)
         return verdict

@@ -77,9 +77,8 @@ class SpecItem(pytest.Item):
         if not isinstance(excinfo.value, Broken):
             return super().repr_failure(excinfo, style)
         assert isinstance(self.parent, SpecFile)
-        text = excinfo.value.outcome.counterexample
-        assert text is not None
-        return "\n".join(report(loads(text, self.parent.spec)))
+        found = [loads(f.counterexample, self.parent.spec) for f in excinfo.value.outcome.findings]
+        return "\n\n".join("\n".join(report(one)) for one in found)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """File and line (from 0) of the property; of the NF for built-in ones and those of a library."""

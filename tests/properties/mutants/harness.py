@@ -111,7 +111,9 @@ def attempt(mutant: Mutant, seconds: float, seed: int, first: bool) -> dict[str,
         except SpecError as error:
             return {"name": mutant.name, "kind": mutant.kind.name, "refused": str(error)}
         result = run(spec, Plan(seed=seed, seconds=seconds, first=first, shrinking=10))
-    caught = {o.name: {"packets": o.packets, "seconds": round(o.found_after, 2)} for o in result.failed}
+    caught = {
+        o.name: {"packets": o.findings[0].packets, "seconds": round(o.findings[0].after, 2)} for o in result.failed
+    }
     return {
         "name": mutant.name,
         "kind": mutant.kind.name,

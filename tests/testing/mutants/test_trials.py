@@ -16,7 +16,6 @@ from polysome.testing.mutants.text import as_json, example, head, summary
 from polysome.testing.mutants.trial import Bench, Trial
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
-from polysome.testing.workers import Task
 
 from ..counterexample.kit import INTERP
 from .kit import GATE, compiled, one, written
@@ -25,7 +24,7 @@ PLAN = Plan(seed=1, seconds=600, traces=24, only=("shut",))
 
 
 def tried(spec: Spec, plan: Plan = PLAN, workers: int = 2) -> Mutants:
-    return on_processes(Task(spec.path, (), (), plan, None), workers, lambda *_: None)
+    return on_processes(spec, plan, workers, lambda *_: None)
 
 
 @pytest.fixture(scope="module")

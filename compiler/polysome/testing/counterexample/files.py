@@ -67,13 +67,13 @@ class Paths(TracePaths):
     replay: Path
 
 
-def write(folder: Path, counterexample: Counterexample, timeline: Sequence[str]) -> Paths:
+def write(folder: Path, counterexample: Counterexample, timeline: Sequence[str], name: str = "") -> Paths:
     """NAME.json, NAME.pcapng, NAME.toml, NAME.events.jsonl and, with the lines of `timeline`, NAME.txt in `folder`.
 
-    NAME is the property's. Raises OSError or CaptureError if they cannot be written.
+    NAME is the property's, unless `name` is given. Raises OSError or CaptureError if they cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^\w.-]+", "-", counterexample.property).strip("-.")
+    name = re.sub(r"[^\w.-]+", "-", name or counterexample.property).strip("-.")
     replay = folder / f"{name}.json"
     replay.write_bytes(dumps(counterexample, folder))
     files = write_trace(folder, name, counterexample.spec.program, counterexample.trace, timeline)

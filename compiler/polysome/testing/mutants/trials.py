@@ -13,8 +13,8 @@ from polysome.testing.counterexample import Counterexample, dumps, shrink
 from polysome.testing.mutants.difference import NoDifference
 from polysome.testing.mutants.mutant import Mutant, fingerprint, mutants
 from polysome.testing.mutants.trial import Bench, Trial
-from polysome.testing.spec import Spec, load
-from polysome.testing.workers import Task
+from polysome.testing.plan import Plan
+from polysome.testing.spec import Spec
 
 _ROUNDS = (6, 24, 80, 200, 500, 1500, 4000, 10000, 30000, 100000)  # traces by the end of each
 _ENOUGH = 80  # traces, to say of a mutant that nothing notices it
@@ -66,15 +66,14 @@ class Mutants:
 Progress = Callable[[int, int, int], None]  # traces by the end of this round, mutants looked at in it, those left
 
 
-def on_processes(task: Task, workers: int, progress: Progress) -> Mutants:
-    """Tries all mutants for the plan's `seconds`, and as long as it takes to say what became of them.
+def on_processes(spec: Spec, plan: Plan, workers: int, progress: Progress) -> Mutants:
+    """Tries all mutants of `spec` for the plan's `seconds`, and as long as it takes to say what became of them.
 
     Raises SpecFails, and LookupError for a name in `only` that is no property.
     """
-    spec = load(task.path, dict(task.params), list(task.config))
-    pools = [ProcessPoolExecutor(1, initializer=_start, initargs=(task,)) for _ in range(workers)]
+    pools = [ProcessPoolExecutor(1, initializer=_start, initargs=(spec, plan)) for _ in range(workers)]
     try:
-        trials = _Trials(spec, task, pools, progress)
+        trials = _Trials(spec, plan, pools, progress)
         trials.rounds()
         return trials.verdicts()
     finally:
@@ -87,7 +86,7 @@ class _Trials:
     """`pools`: of one process each, so that a mutant comes back to where it is compiled already."""
 
     spec: Spec
-    task: Task
+    plan: Plan
     pools: list[ProcessPoolExecutor]
     progress: Progress
     started: float = field(default_factory=time.time)
@@ -96,7 +95,7 @@ class _Trials:
         self.mutants = {m.number: m for m in mutants(self.spec)}
         self.trials = {n: Trial(n) for n in self.mutants}
         self.verdict: dict[int, Verdict] = {}
-        self.deadline = self.started + self.task.plan.seconds
+        self.deadline = self.started + self.plan.seconds
 
     @property
     def alive(self) -> list[Trial]:
@@ -107,7 +106,7 @@ class _Trials:
 
     def rounds(self) -> None:
         """Until nobody is left, all had their traces, or time is over."""
-        most = self.task.plan.traces
+        most = self.plan.traces
         for until in _ROUNDS:
             if not self.alive or time.time() > self.deadline:
                 return
@@ -138,7 +137,7 @@ class _Trials:
 
     def verdicts(self) -> Mutants:
         """Of those that are left, too."""
-        each = _SHARE * self.task.plan.seconds * len(self.pools) / max(1, len(self.alive))
+        each = _SHARE * self.plan.seconds * len(self.pools) / max(1, len(self.alive))
         ends = {t.number: self._pool(t).submit(_end, t, min(_SHRINKING, each)) for t in self.alive}
         told: dict[int, bytes | None] = {}
         for number, future in ends.items():
@@ -156,8 +155,8 @@ class _Trials:
 _bench: list[Bench] = []
 
 
-def _start(task: Task) -> None:
-    _bench[:] = [Bench(load(task.path, dict(task.params), list(task.config)), task.plan)]
+def _start(spec: Spec, plan: Plan) -> None:
+    _bench[:] = [Bench(spec, plan)]
 
 
 def _look(trial: Trial, until: int, deadline: float) -> Trial:

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis.database import InMemoryExampleDatabase
+from tests.testing.campaign.gates import PLAN, RIGHT, WRONG, spec
 
-from polysome.engines.options import Unsupported
 from polysome.testing import campaign
-from polysome.testing.campaign import Outcome, Result, due, names, properties, run
+from polysome.testing.campaign import (
+    Campaign,
+    Here,
+    Processes,
+    due,
+    names,
+    properties,
+    run,
+    share,
+    stream,
+    traces,
+)
+from polysome.testing.campaign.share import Share, perform
+from polysome.testing.campaign.traces import SHARE
 from polysome.testing.counterexample import loads
 from polysome.testing.plan import Plan, Sizes
-from polysome.testing.spec import Spec, load
-from polysome.testing.workers import Task, on_processes, on_ray
-
-RIGHT = """
-use net.l4;
-nf gate {
-  port a, b;
-  state { open: set<Flow> { capacity 9; idle 5s; when full evict oldest; } }
-  on packet from a { open.add(flow); send b; }
-  on packet from b { require flow.reversed in open else drop "shut"; send a; }
-  property shut { for q in trace where q.sent and q.in_port == b expect q.flow.reversed in q.before.open; }
-  property never_tested { for p in trace where p.len == 3B and p.in.ipv4 expect p.held; }
-}
-"""
-WRONG = RIGHT.replace('require flow.reversed in open else drop "shut"; ', "")
-PLAN = Plan(seed=1, seconds=60, traces=40, only=("shut", "never_tested", "conservation", "faults"))
-
-
-def spec(folder: Path, text: str) -> Spec:
-    path = folder / "gate.nf"
-    path.write_text(text, encoding="utf-8")
-    return load(path)
 
 
 def test_a_right_spec_holds_and_what_was_not_tested_is_said(tmp_path: Path) -> None:
@@ -59,14 +50,15 @@ def test_a_wrong_spec_fails_with_the_smallest_trace(tmp_path: Path) -> None:
     result = run(wrong, PLAN)
     assert [o.name for o in result.failed] == ["shut"]
     outcome = result.outcomes["shut"]
-    assert outcome.packets == 1 and outcome.counterexample is not None
-    again = loads(outcome.counterexample, wrong)
+    (found,) = outcome.findings
+    assert found.packets == 1
+    again = loads(found.counterexample, wrong)
     assert len(again.trace.arrivals) == 1 and again.property == "shut"
 
 
 def test_equal_seeds_give_equal_campaigns(tmp_path: Path) -> None:
     one, two = (run(spec(tmp_path, WRONG), PLAN) for _ in range(2))
-    assert one.outcomes["shut"].counterexample == two.outcomes["shut"].counterexample
+    assert one.outcomes["shut"].findings[0].counterexample == two.outcomes["shut"].findings[0].counterexample
     assert one.packets == two.packets and one.dropped == two.dropped
     assert run(spec(tmp_path, WRONG), dataclasses.replace(PLAN, seed=2)).packets != one.packets
 
@@ -101,9 +93,9 @@ def test_of_a_counterexample_with_many_packets_a_smaller_one_is_looked_for(
     gauge = spec(tmp_path, MANY)
     ample = Plan(seconds=600, traces=60, only=("below",), first=True, shrinking=600)  # no time limit is met
     plans = [dataclasses.replace(ample, seed=seed) for seed in (0, 7)]
-    found = [run(gauge, plan).outcomes["below"].packets for plan in plans]
-    monkeypatch.setattr(campaign, "SHORT", 1 << 30)
-    alone = [run(gauge, plan).outcomes["below"].packets for plan in plans]
+    found = [run(gauge, plan).outcomes["below"].findings[0].packets for plan in plans]
+    monkeypatch.setattr(share, "SHORT", 1 << 30)
+    alone = [run(gauge, plan).outcomes["below"].findings[0].packets for plan in plans]
     assert max(found) <= 6 < max(alone)
     assert all(a <= b for a, b in zip(found, alone, strict=True))
 
@@ -116,7 +108,7 @@ def test_what_failed_once_is_tried_first_and_forgotten_when_mended(tmp_path: Pat
     database = InMemoryExampleDatabase()
     run(spec(tmp_path, WRONG), PLAN, database)
     again = run(spec(tmp_path, WRONG), dataclasses.replace(PLAN, traces=0), database)
-    assert again.outcomes["shut"].remembered and again.outcomes["shut"].packets == 1
+    assert [(f.remembered, f.packets) for f in again.outcomes["shut"].findings] == [(True, 1)]
     assert not run(spec(tmp_path, RIGHT), dataclasses.replace(PLAN, traces=0), database).failed
     assert not run(spec(tmp_path, WRONG), dataclasses.replace(PLAN, traces=0), database).failed
 
@@ -144,36 +136,47 @@ def test_an_unknown_property_is_refused(tmp_path: Path) -> None:
     assert names(right)[:2] == ["shut", "never_tested"]
 
 
-def test_results_of_workers_add_up() -> None:
-    one = Result({"p": Outcome("p", cases=2, traces=1)}, traces=3, packets=30, dropped={"x": 1})
-    two = Result({"p": Outcome("p", cases=1, counterexample=b"c", packets=4)}, traces=2, packets=9, dropped={"x": 2})
-    one.add(two)
-    one.add(Result({"p": Outcome("p", counterexample=b"larger", packets=5)}))
-    assert (one.traces, one.packets, one.dropped) == (5, 39, {"x": 3})
-    assert one.outcomes["p"].cases == 3 and one.outcomes["p"].counterexample == b"c"
-
-
 @pytest.mark.slow
-def test_processes_share_a_database(tmp_path: Path) -> None:
-    spec(tmp_path, WRONG)
-    task = Task(tmp_path / "gate.nf", (), (), PLAN, tmp_path / "found")
-    result = on_processes(task, 2)
-    assert result.traces == 80 and [o.name for o in result.failed] == ["shut"]
-    assert any(p.is_file() for p in (tmp_path / "found").rglob("*"))
-    assert (
-        on_processes(dataclasses.replace(task, plan=dataclasses.replace(PLAN, traces=0)), 1).outcomes["shut"].remembered
+def test_shares_are_the_same_whoever_does_them(tmp_path: Path) -> None:
+    gate = spec(tmp_path, RIGHT)
+    plan = Plan(seed=3, seconds=600, traces=2 * SHARE + 7)
+    counts: list[int] = []
+    here = Campaign(gate, plan).run(Here(gate), lambda result: counts.append(result.traces))
+    two = Campaign(gate, plan).run(Processes(gate, 2))
+    assert counts == [SHARE, 2 * SHARE, 2 * SHARE + 7]
+    assert (two.traces, two.packets, two.dropped) == (here.traces, here.packets, here.dropped)
+    cases = [{name: (o.cases, o.traces) for name, o in result.outcomes.items()} for result in (here, two)]
+    assert cases[0] == cases[1]
+
+
+def test_a_share_goes_on_where_the_one_before_it_ended(tmp_path: Path) -> None:
+    """Boundary packets go on; random traces are others."""
+    gate = spec(tmp_path, RIGHT)
+    first, second = (list(traces.share(gate, PLAN, number, SHARE)) for number in range(2))
+    together = list(islice(stream(gate, PLAN), 2 * SHARE))
+    assert [trace for _, trace in together] == [trace for _, trace in (*first, *second)]
+    assert [size is gate for size, _ in first[:6]] == [False, False, True] * 2
+    seen = {trace.arrivals for _, trace in first}
+    assert sum(trace.arrivals in seen for _, trace in second) < SHARE // 4
+    assert len(list(traces.share(gate, PLAN, 0, 9))) == 9
+
+
+def test_time_that_is_over_ends_a_share(tmp_path: Path) -> None:
+    gate = spec(tmp_path, RIGHT)
+    assert perform(gate, Share(PLAN, 0, SHARE, seconds=0.0)).traces == 1
+    assert run(gate, dataclasses.replace(PLAN, traces=None, seconds=0.0)).traces == 1
+
+
+def test_long_campaigns_solve_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`shut` is reached by no random packet: only a solver knows the right number."""
+    magic = RIGHT.replace(
+        "open.add(flow); send b;", 'if flow.sport == 0xbeef and flow.dport == 4242 { drop "magic"; } send b;'
     )
-
-
-@pytest.mark.slow
-def test_ray_runs_the_same_tasks(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'polysome[ray]'")
-    spec(tmp_path, WRONG)
-    result = on_ray(Task(tmp_path / "gate.nf", (), (), PLAN, tmp_path / "found"))
-    assert [o.name for o in result.failed] == ["shut"]
-
-
-def test_without_ray_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
-    with pytest.raises(Unsupported, match="pip install"):
-        on_ray(Task(tmp_path / "gate.nf", (), (), PLAN, None))
+    gate = spec(tmp_path, magic)
+    monkeypatch.setattr(campaign.campaign, "SOLVING", 1.0)
+    asked: list[Share] = []
+    crew = Here(gate)
+    monkeypatch.setattr(crew, "submit", lambda share: (asked.append(share), Here.submit(crew, share)))
+    result = Campaign(gate, dataclasses.replace(PLAN, traces=None, seconds=6.0)).run(crew)
+    assert [share.solves for share in asked].count(True) == 1
+    assert result.dropped.get("magic", 0) > 0
