@@ -89,4 +89,13 @@ nf firewall {
     expect q.flow.dst == q.quoted_flow.src
       and (if q.in_port == inside { q.quoted_flow.reversed } else { q.quoted_flow }) in q.before.ct.connections;
   }
+
+  /// What was reset is forgotten after ten seconds: nothing more of it enters.
+  property a_reset_ends_it {
+    for p, q in trace where p.sent and p.in.tcp.rst == 1 and q.in_port == outside and q.in.tcp
+      and q.flow.canonical == p.flow.canonical and q.at - p.at >= 10s
+      and not (exists r in trace where p.number < r.number and r.number < q.number
+               and r.flow.canonical == p.flow.canonical)
+    expect q.reason == "unsolicited";
+  }
 }

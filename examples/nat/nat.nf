@@ -114,8 +114,19 @@ nf nat {
            == q.after.free.len + count(m in q.after.out where m.key.protocol == q.in.ipv4.protocol);
   }
 
-  /// Later fragments have no ports to translate: they are dropped, and counted as what they are.
+  /// Later fragments have no ports to translate: they are dropped, and counted as what they are, like all but IPv4.
   property later_fragments_are_told {
     for p in trace where p.in.ipv4.fragment_offset != 0 expect p.reason == "later fragment";
+    for p in trace where not p.in.ipv4 expect p.reason == "not IPv4";
+  }
+
+  /// A mapping is there for exactly as long as its protocol says, from the last packet on that used it: one from its
+  /// inside endpoint, or one to its public endpoint. ICMP errors do not use it.
+  property remembered {
+    for p, q in trace where p.sent and p.in_port == inside and p.out_port == outside and p.changes == q.changes
+      and not p.in.icmp.quoted.ipv4 and not (exists r in trace where p.number < r.number and r.number < q.number
+                                             and (r.flow.src == p.flow.src or r.flow.dst == p.out.flow.src))
+    let lifetime = if p.flow.protocol == 6 { 124min } else if p.flow.protocol == 17 { 5min } else { 60s };
+    expect (mapping(p.flow) in q.before.out) == (q.at - p.at < lifetime);
   }
 }

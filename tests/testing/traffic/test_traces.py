@@ -89,7 +89,7 @@ def test_config_is_honoured_and_changes(odd: Spec) -> None:
     spec = odd
     colour = 2
     fixed = Spec(spec.path, spec.program, config={"colour": colour})
-    traces = list(traffic.seeded(fixed, 1, count=120))
+    traces = list(traffic.seeded(fixed, 3, count=120))
     assert all(trace.config["colour"] == colour for trace in traces)
     changed = {name for trace in traces for change in trace.changes for name in change.values}
     assert changed == set(spec.program.config)
@@ -100,7 +100,7 @@ def test_config_is_honoured_and_changes(odd: Spec) -> None:
 
 def test_every_branch_of_an_odd_program(odd: Spec) -> None:
     spec = odd.small()
-    reached = measure(spec, traffic.seeded(spec, 2, count=250))
+    reached = measure(spec, traffic.seeded(spec, 3, count=250))
     lines = [spec.program.sources[o.point.span.file].position(o.point.span.start) for o in reached.missing]
     names = [(line, outcome.name) for line, outcome in zip(lines, reached.missing, strict=True)]
     assert len(names) <= 1, names

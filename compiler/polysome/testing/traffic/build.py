@@ -45,6 +45,7 @@ _KINDS = {
     "boundaries": Weighted([("boundary", 9.0), ("same", 3.0), ("answer", 3.0), ("new", 3.0)]),
     "flood": Weighted([("again", 40.0), ("same", 1.0), ("new", 1.5)]),
     "crowd": Weighted([("again", 14.0), ("beside", 9.0), ("same", 1.0), ("new", 1.5)]),
+    "dialog": Weighted([("answer", 9.0), ("same", 6.0), ("new", 0.7), ("again", 0.3)]),
     "few": Weighted(
         [
             ("same", 6.0),
@@ -74,7 +75,7 @@ class Mood:
 
 
 _PLAIN = Mood("usual", "small", "calm", 0.12, 0.0, 0.0, 0.0)
-_MOODS = ("usual", "few", "usual", "many", "usual", "flood", "few", "usual", "usual", "crowd", "boundaries")
+_MOODS = ("usual", "few", "usual", "many", "usual", "flood", "few", "usual", "dialog", "crowd", "boundaries")
 _LIMITED = (*_MOODS, "flood", "crowd", "flood", "crowd")  # where rates are limited
 
 
@@ -87,6 +88,8 @@ def _mood(program: ir.Program, c: Choices) -> Mood:
         lengths = c.pick(("small", "large", "any", "large", "large"))
     if kinds in ("flood", "crowd") and c.chance(0.75):
         return Mood(kinds, lengths, "burst", 0.02, 0.0, 0.0, 0.0)
+    if kinds == "dialog":  # each packet goes on where the one before it was: conversations get as far as they can
+        return Mood(kinds, lengths, "calm", 0.2, 0.0, 0.0, 0.0)
     return Mood(
         kinds,
         lengths,
@@ -187,6 +190,8 @@ class Builder:
     def _base(self, c: Choices) -> _Met | None:
         """What the next packet has to do with: a recent one, rather one that got through."""
         met = self.sink.met
+        if met and self.mood.kinds == "dialog" and not c.chance(0.15):
+            return met[-1]
         if not c.chance(0.2):
             met = [m for m in met if m.left] or met
         if not met:

@@ -24,6 +24,7 @@ FieldKey = tuple[str, int]  # header type, number of the field; of a slice of th
 _PAYLOAD = ""
 _WHOLE = -1
 _DEEPEST = 12  # definitions followed to find where a value comes from
+_WAYS = 64  # to make one condition true, at most
 
 
 class Wish(IntEnum):
@@ -65,6 +66,9 @@ class Bits:
     value: int
 
 
+Slice = tuple[int, int]  # of the payload: from, to
+
+
 @dataclass(frozen=True)
 class Constants:
     """`types`: constants by type; `durations` in ns; `sizes` in bytes; `bitrates`, `packetrates` per second."""
@@ -76,7 +80,7 @@ class Constants:
     bitrates: tuple[int, ...]
     packetrates: tuple[int, ...]
     lengths: tuple[int, ...]  # of payloads, at which what handlers read of them begins or ends
-    looked_for: dict[tuple[int, int], list[Bits]]  # by slice of the payload
+    looked_for: dict[Slice, list[tuple[Bits, ...]]]  # by slice of the payload: what conditions want there together
 
     @property
     def rates(self) -> bool:
@@ -170,7 +174,7 @@ class _Finder:
         self.program = program
         self.fields: dict[FieldKey, Pool] = {}
         self.types: dict[t.Type, list[Any]] = {}
-        self.looked_for: dict[tuple[int, int], list[Bits]] = {}
+        self.looked_for: dict[Slice, list[tuple[Bits, ...]]] = {}
         self.definitions: dict[int, list[Any]] = {}
         for node in walk(_code(program)):
             match node:
@@ -191,8 +195,14 @@ class _Finder:
                     self._key(source, key, Wish.WANTED if _drops(absent) else Wish.OPEN)
                 case ir.Binary(op=op) if op in COMPARISONS:
                     self._condition(node, Wish.OPEN)
+                    self._look_for(node)
+                case ir.Binary(op="and"):
+                    self._look_for(node)
                 case ir.InSet() | ir.InPrefix():
                     self._condition(node, Wish.OPEN)
+                    self._look_for(node)
+        for key, several in self.looked_for.items():  # a part of what is looked for comes by itself
+            self.looked_for[key] = [some for some in several if not any(set(some) < set(more) for more in several)]
         for pool in self.fields.values():  # what was found with a wish counts with that alone
             for values in (pool.values, pool.links):
                 sure: list[Any] = [*values[Wish.WANTED], *values[Wish.UNWANTED]]
@@ -224,7 +234,6 @@ class _Finder:
         configs = self._origin(other).configs
         for key, shift in origin.fields:
             if key[0] == _PAYLOAD:
-                self._payload(key, max(shift, 0), e, members)
                 continue
             for member in members:
                 self._compared(key, wish, member, shift)
@@ -237,13 +246,36 @@ class _Finder:
             if whole is not None and whole not in kept:
                 kept.append(whole)
 
-    def _payload(self, key: FieldKey, low: int, e: ir.Expr, members: list[Any]) -> None:
-        """`e`, part of a slice of the payload, is compared with some numbers."""
-        found = self.looked_for.setdefault((key[1] >> 16, key[1] & 0xFFFF), [])
-        for member in members:
-            bits = Bits(low, t.width(e.type) or 0, member) if isinstance(member, int) else None
-            if bits is not None and bits not in found:
-                found.append(bits)
+    def _look_for(self, e: ir.Expr) -> None:
+        """What the payload has to have in one place for `e` to be true."""
+        for wanted in self._alternatives(e):
+            for key in dict.fromkeys(key for key, _ in wanted):
+                together = tuple(bits for of, bits in wanted if of == key)
+                kept = self.looked_for.setdefault(key, [])
+                if together not in kept:
+                    kept.append(together)
+
+    def _alternatives(self, e: ir.Expr) -> list[tuple[tuple[Slice, Bits], ...]]:
+        """Ways for the payload to make `e` true; what it has no part in is taken for true."""
+        match e:
+            case ir.Binary(op="and", left=left, right=right):
+                ways = [a + b for a in self._alternatives(left) for b in self._alternatives(right)]
+                return ways[:_WAYS]
+            case ir.Binary(op="or", left=left, right=right):
+                return (self._alternatives(left) + self._alternatives(right))[:_WAYS]
+            case ir.Binary(op=op, left=left, right=right) if op in COMPARISONS:
+                return (self._asked(left, right) + self._asked(right, left)) or [()]
+            case ir.InSet(item=item, set=several):
+                return self._asked(item, several) or [()]
+            case _:
+                return [()]
+
+    def _asked(self, e: ir.Expr, other: ir.Expr) -> list[tuple[tuple[Slice, Bits], ...]]:
+        """`e`, if it is part of the payload, is compared with `other`."""
+        members = [m for m in self._members(other) if isinstance(m, int)]
+        slices = [((key[1] >> 16, key[1] & 0xFFFF), s) for key, s in self._origin(e).fields if key[0] == _PAYLOAD]
+        width = t.width(e.type) or 0
+        return [((of, Bits(max(shift, 0), width, member)),) for of, shift in slices for member in members]
 
     def _members(self, e: ir.Expr, depth: int = 0) -> list[Any]:
         """The constants that an expression may be, those of a set each."""

@@ -149,8 +149,7 @@ def _content(program: ir.Program, c: Choices) -> bytes:
     for (low, high), several in constants(program).looked_for.items():
         if several and c.chance(0.6):
             value = c.byte() if c.chance(0.2) else 0
-            for _ in range(1 + c.below(3)):
-                bits = c.pick(several)
+            for bits in (bits for _ in range(c.pick((1, 1, 2))) for bits in c.pick(several)):
                 mask = (1 << bits.width) - 1
                 near = (bits.value + c.pick((0, 0, 0, 0, 0, 0, 1, -1))) & mask
                 wanted = near ^ (1 << c.below(bits.width) if bits.width and c.chance(0.1) else 0)
