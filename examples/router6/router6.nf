@@ -96,4 +96,34 @@ nf router6 {
     for p in trace where p.reason in {"no route", "hop limit exceeded"} expect exists e in emitted where e.cause == p;
     for p in trace where p.in.ipv6.hop_limit <= 1 expect p.dropped;
   }
+
+  /// What is not forwarded is told why, and complained about unless that would be about an error, or one too many: the
+  /// bucket has ten, and another one each 10 ms.
+  property reasons {
+    for p in trace where p.in.ipv6
+    let error = if p.in.expiring { p.in.ipv6.next_header == 58 and p.in.payload[0..1] < 128 }
+      else { p.in.icmpv6.type < 128 };
+    expect p.sent
+      or p.reason in {"port without interface", "not for the router's MAC", "multicast", "for the router itself",
+                      "martian address",
+                      "undeliverable ICMPv6 error", "undeliverable, too many errors", "hop limit exceeded",
+                      "no route", "short frame"};
+    expect if p.reason == "undeliverable ICMPv6 error" { error }
+      else { not error or not (p.reason in {"undeliverable, too many errors", "hop limit exceeded", "no route"}) };
+    for q in trace where q.reason == "undeliverable, too many errors"
+    expect exists e in emitted where e.at <= q.at
+      and count(x in emitted where x.at >= e.at and x.at <= q.at) >= 10
+      and (e.at == q.at
+           or (count(x in emitted where x.at >= e.at and x.at <= q.at) - 9) / (q.at - e.at) >= 100pps);
+  }
+
+  /// Types, codes and quotes are those of RFC 4443: as much as fits into 1280 bytes; about a missing route, the header
+  /// and the ports.
+  property quotes {
+    for e in emitted
+    let expired = e.cause.in.expiring;
+    expect e.icmpv6.type == (if expired { 3 } else { 1 }) and e.icmpv6.code == 0;
+    expect not expired or e.len == 62B + min(1232B, 40B + e.cause.in.payload.len);
+    expect expired or not e.cause.in.l4 or e.len == 62B + 48B;
+  }
 }

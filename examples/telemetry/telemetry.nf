@@ -129,7 +129,7 @@ nf telemetry {
     expect (q.flow in q.before.records) == (q.at - p.at < long);
   }
 
-  /// What the collector is told of a flow is what was, and why it ended.
+  /// What the collector is told of a flow is what was, and why it ended, by the numbers of RFC 5102, section 5.11.3.
   property told {
     for e in emitted where e.flow_record
     let f = Flow {
@@ -138,15 +138,55 @@ nf telemetry {
     };
     let why = e.flow_record.end_reason;
     expect e.port == collector and ended(records[f], e.at..e.at + 1ns);
-    expect why == FlowEnd.lack_of_resources and ended(records[f], End.evicted, e.at..e.at + 1ns)
-      or why == FlowEnd.active_timeout and ended(records[f], End.removed, e.at..e.at + 1ns)
-      or (why == FlowEnd.end_of_flow)
+    expect why == 5 and ended(records[f], End.evicted, e.at..e.at + 1ns)
+      or why == 2 and ended(records[f], End.removed, e.at..e.at + 1ns)
+      or (why == 3 or why == 1)
+      and (why == 3)
       == (exists p in trace where p.flow == f and (p.in.tcp.fin == 1 or p.in.tcp.rst == 1)
           and p.at as u64 >= e.flow_record.start and p.at as u64 <= e.flow_record.last)
       and ended(records[f], End.idle, e.at..e.at + 1ns);
     expect e.flow_record.packets >= 1
       and e.flow_record.packets <= count(p in trace where p.flow == f and p.at as u64 >= e.flow_record.start
                                            and p.at as u64 <= e.flow_record.last);
+  }
+
+  /// The collector is told of every flow that ended, once.
+  property all_told {
+    for p, q in trace where p.in_port != collector and p.flow == q.flow and not (p.flow in q.before.records)
+      and not (exists r in trace where p.number < r.number and r.number < q.number and r.flow == p.flow)
+    expect count(e in emitted where e.flow_record and e.at >= p.at and e.at <= q.at
+                   and e.flow_record.last == p.at as u64 and e.flow_record.src == p.flow.src
+                   and e.flow_record.dst == p.flow.dst and e.flow_record.sport == p.flow.sport
+                   and e.flow_record.dport == p.flow.dport and e.flow_record.protocol == p.flow.protocol) == 1;
+  }
+
+  /// What is told is from this exporter to its collector.
+  property addressed {
+    for e in emitted
+    expect exists r in trace where e.ethernet.src == r.after.exporter.mac
+      and e.ethernet.dst == r.after.exporter.collector_mac and e.ipv4.src == r.after.exporter.ip
+      and e.ipv4.dst == r.after.exporter.collector_ip
+      or e.ethernet.src == r.before.exporter.mac and e.ethernet.dst == r.before.exporter.collector_mac
+      and e.ipv4.src == r.before.exporter.ip and e.ipv4.dst == r.before.exporter.collector_ip;
+  }
+
+  /// Each interval has its ten talkers, or as many as there were.
+  property talkers_told {
+    for e in emitted where e.top_talker and not (exists p in trace where p.len == 0B)
+    let together = count(f in emitted where f.top_talker and f.at == e.at);
+    expect together <= 10 and together >= min(10, e.top_talker.flows);
+    for p, q in trace where p.in_port != collector and p.len > 0B and q.at - p.at >= 10s
+    expect exists e in emitted where e.top_talker and e.at >= p.at and e.at <= q.at;
+  }
+
+  /// As few sources as there are in a test are counted one by one.
+  property sources_counted {
+    for q in trace
+    let there = distinct(p in trace where p.number <= q.number and p.in_port != collector: p.flow.src);
+    expect q.after.hosts.estimate() <= there + 1 and there <= q.after.hosts.estimate() + 1;
+    for q in trace where q.in_port != collector
+    expect q.before.sources.estimate(q.flow.src)
+           <= (sum(p in trace where p.number < q.number and q.at - p.at <= interval: p.len) as u64);
   }
 
   /// The numbers of an interval are of that interval alone.

@@ -44,10 +44,13 @@ nf vxlan_gateway {
     send access;
   }
 
-  /// Frames of one flow take one path, and the ports are those for it.
+  /// Frames of one flow take one path, by a port of those for it (RFC 6335, section 6). Who sees the flow inside knows
+  /// which, so that packets captured on the fabric can be told to their flows.
   property entropy {
     for p, q in trace where p.sent and q.sent and p.in_port == access and q.in_port == access and p.flow == q.flow
     expect p.out.outer.udp.sport == q.out.outer.udp.sport and p.out.outer.udp.sport >= 49152;
+    for p in trace where p.sent and p.in_port == access
+    expect p.out.outer.udp.sport == 49152 + (hash(p.flow) % 16384) as u16;
   }
 
   /// A station is reached where it was heard last.
@@ -67,7 +70,8 @@ nf vxlan_gateway {
     let heard = p.before.remote[p.in.outer.ethernet.dst];
     let to = if p.in.outer.ethernet.dst in p.before.remote { heard } else { own.flood };
     expect p.ports == {fabric} and not p.in.outer.vlan[0] and p.out.outer.ipv4.src == own.ip
-      and p.out.outer.ipv4.dst == to and p.out.outer.ethernet.src == own.mac and p.out.outer.udp.dport == 4789;
+      and p.out.outer.ipv4.dst == to and p.out.outer.ethernet.src == own.mac and p.out.outer.udp.dport == 4789
+      and p.out.outer.ipv4.dont_fragment == 1;
     expect if to in 224.0.0.0/4 {
       p.out.outer.ethernet.dst >= 01:00:5e:00:00:00 and p.out.outer.ethernet.dst <= 01:00:5e:7f:ff:ff
     } else {
@@ -84,6 +88,24 @@ nf vxlan_gateway {
       and (p.in.outer.ipv4.dst == own.ip or p.in.outer.ipv4.dst == own.flood)
       and p.in.inner.ethernet.src[40:40] == 0
       and p.after.remote[p.in.inner.ethernet.src] == p.in.outer.ipv4.src;
+  }
+
+  /// What is dropped is dropped for what it is, and all else crosses.
+  property reasons {
+    for p in trace where p.in_port == access and p.in.outer.ethernet
+    expect (p.reason == "tagged") == (p.in.outer.vlan[0]) and (p.sent or p.reason in {"tagged", "short frame"});
+    for p in trace where p.in_port == fabric and p.in.outer.ethernet
+    let own = p.before.vtep;
+    let tunnelled = p.in.vxlan and p.in.inner.ethernet and p.in.outer.ipv4;
+    let here = tunnelled and (p.in.outer.ipv4.dst == own.ip or p.in.outer.ipv4.dst == own.flood);
+    let ours = here and p.in.vxlan.vni == own.vni;
+    let plain = ours and not p.in.inner.vlan;
+    expect (p.reason == "not VXLAN") == not tunnelled;
+    expect (p.reason == "for another end point") == (tunnelled and not here);
+    expect (p.reason == "another network") == (here and not ours) and (p.reason == "tagged") == (ours and not plain);
+    expect (p.reason == "group address as source") == (plain and p.in.inner.ethernet.src[40:40] == 1);
+    expect p.sent or p.reason in {"not VXLAN", "for another end point", "another network", "tagged",
+                                  "group address as source", "short frame"};
   }
 
   /// A station is forgotten 300 s after it was last heard.

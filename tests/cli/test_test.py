@@ -68,8 +68,8 @@ def test_ways_to_fail_are_told_one_by_one(folder: Path) -> None:
     (folder / "twice.nf").write_text(TWICE, encoding="utf-8")
     done = run("twice.nf", "--traces", "120", "--seed", "1", "--property", "shut", "--property", "conservation")
     assert done.exit_code == 1 and "; 2 ways" in done.output
-    assert "shut, way 1 of 2: what the spec does at twice.nf:" in done.output
-    assert "shut, way 2 of 2: what the spec does at twice.nf:" in done.output
+    assert "shut, way 1 of 2: expected by twice.nf:9; decided by twice.nf:" in done.output
+    assert "shut, way 2 of 2: expected by twice.nf:9; decided by twice.nf:" in done.output
     assert "--replay counterexamples/shut-2.json" in done.output
     for name in ("shut", "shut-2"):
         again = run("twice.nf", "--replay", f"counterexamples/{name}.json")

@@ -21,8 +21,10 @@ class Cause:
     decided: tuple[str, ...]
 
     def said(self) -> str:
-        """For a person, who sees what was expected elsewhere."""
-        return f"what the spec does at {', '.join(self.decided)}" if self.decided else "no packet's own fate"
+        """For a person."""
+        parts = [f"expected by {self.expected}"] if self.expected else []
+        parts += [f"decided by {', '.join(self.decided)}"] if self.decided else []
+        return "; ".join(parts) or "of the whole trace"
 
 
 def cause(execution: Execution, failure: Failure) -> Cause:

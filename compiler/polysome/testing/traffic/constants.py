@@ -201,8 +201,8 @@ class _Finder:
                 case ir.InSet() | ir.InPrefix():
                     self._condition(node, Wish.OPEN)
                     self._look_for(node)
-        for key, several in self.looked_for.items():  # a part of what is looked for comes by itself
-            self.looked_for[key] = [some for some in several if not any(set(some) < set(more) for more in several)]
+        for place, several in self.looked_for.items():  # a part of what is looked for comes by itself
+            self.looked_for[place] = [some for some in several if not any(set(some) < set(more) for more in several)]
         for pool in self.fields.values():  # what was found with a wish counts with that alone
             for values in (pool.values, pool.links):
                 sure: list[Any] = [*values[Wish.WANTED], *values[Wish.UNWANTED]]

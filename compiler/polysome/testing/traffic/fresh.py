@@ -9,7 +9,7 @@ from polysome.ir import program as ir
 from polysome.ir.walk import walk
 from polysome.testing.traffic import customs
 from polysome.testing.traffic.choices import Choices, Weighted
-from polysome.testing.traffic.constants import constants
+from polysome.testing.traffic.constants import Bits, constants
 from polysome.testing.traffic.frames import Frame, Layer
 from polysome.testing.traffic.groups import groups
 from polysome.testing.traffic.headers import Shape, shapes, size_of
@@ -143,6 +143,14 @@ def set_length(program: ir.Program, c: Choices, frame: Frame, mood: str) -> None
     frame.payload = have + _FILL[len(have) : size]
 
 
+def _near(c: Choices, bits: Bits) -> int:
+    """What is looked for, mostly; one more or less, or with another bit, rather where there are few."""
+    near = bits.value + c.pick((0, 0, 0, 0, 0, 0, 1, -1))
+    if bits.width and c.chance(0.25 if bits.width <= 8 else 0.1):
+        near ^= 1 << c.below(bits.width)
+    return near & ((1 << bits.width) - 1)
+
+
 def _content(program: ir.Program, c: Choices) -> bytes:
     """A short payload, with what the program looks for in it."""
     payload = bytearray(_FILL[:8])
@@ -151,9 +159,7 @@ def _content(program: ir.Program, c: Choices) -> bytes:
             value = c.byte() if c.chance(0.2) else 0
             for bits in (bits for _ in range(c.pick((1, 1, 2))) for bits in c.pick(several)):
                 mask = (1 << bits.width) - 1
-                near = (bits.value + c.pick((0, 0, 0, 0, 0, 0, 1, -1))) & mask
-                wanted = near ^ (1 << c.below(bits.width) if bits.width and c.chance(0.1) else 0)
-                value = value & ~(mask << bits.low) | wanted << bits.low
+                value = value & ~(mask << bits.low) | _near(c, bits) << bits.low
             payload.extend(_FILL[len(payload) : high])
             payload[low:high] = (value & ((1 << 8 * (high - low)) - 1)).to_bytes(high - low, "big")
     return bytes(payload)
