@@ -126,7 +126,7 @@ nf nat {
     for p, q in trace where p.sent and p.in_port == inside and p.out_port == outside and p.changes == q.changes
       and not p.in.icmp.quoted.ipv4 and not (exists r in trace where p.number < r.number and r.number < q.number
                                              and (r.flow.src == p.flow.src or r.flow.dst == p.out.flow.src))
-    let lifetime = if p.flow.protocol == 6 { 124min } else if p.flow.protocol == 17 { 5min } else { 60s };
-    expect (mapping(p.flow) in q.before.out) == (q.at - p.at < lifetime);
+    let long = if p.flow.protocol == 6 { 124min } else if p.flow.protocol == 17 { 300s } else { 60s };
+    expect (mapping(p.flow) in q.before.out) == (q.at - p.at < long);
   }
 }
