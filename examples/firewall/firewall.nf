@@ -90,12 +90,13 @@ nf firewall {
       and (if q.in_port == inside { q.quoted_flow.reversed } else { q.quoted_flow }) in q.before.ct.connections;
   }
 
-  /// What was reset is forgotten after ten seconds: nothing more of it enters.
-  property a_reset_ends_it {
-    for p, q in trace where p.sent and p.in.tcp.rst == 1 and q.in_port == outside and q.in.tcp
-      and q.flow.canonical == p.flow.canonical and q.at - p.at >= 10s
+  /// A connection that was closed, or reset, is forgotten after ten seconds.
+  property closed_for_10s {
+    for p, q in trace where p.sent and p.in.tcp and q.in.tcp and p.flow.canonical == q.flow.canonical
       and not (exists r in trace where p.number < r.number and r.number < q.number
                and r.flow.canonical == p.flow.canonical)
-    expect q.reason == "unsolicited";
+    let f = if p.flow in p.after.ct.connections { p.flow } else { p.flow.reversed };
+    expect p.after.ct.connections[f].fins != 3 and p.in.tcp.rst == 0
+      or (f in q.before.ct.connections) == (q.at - p.at < 10s);
   }
 }

@@ -173,8 +173,18 @@ nf telemetry {
   /// Each interval has its ten talkers, or as many as there were.
   property talkers_told {
     for e in emitted where e.top_talker and not (exists p in trace where p.len == 0B)
+    let f = Flow {
+      src: e.top_talker.src, dst: e.top_talker.dst, sport: e.top_talker.sport, dport: e.top_talker.dport,
+      protocol: e.top_talker.protocol
+    };
     let together = count(f in emitted where f.top_talker and f.at == e.at);
+    expect e.udp.sport == e.udp.dport and e.top_talker.octets
+      == (sum(p in trace where p.flow == f and p.at < e.at and e.at - p.at <= 10s: p.len) as u64);
     expect together <= 10 and together >= min(10, e.top_talker.flows);
+  }
+
+  /// And each interval in which there was something is told of.
+  property talkers_come {
     for p, q in trace where p.in_port != collector and p.len > 0B and q.at - p.at >= 10s
     expect exists e in emitted where e.top_talker and e.at >= p.at and e.at <= q.at;
   }
@@ -184,6 +194,10 @@ nf telemetry {
     for q in trace
     let there = distinct(p in trace where p.number <= q.number and p.in_port != collector: p.flow.src);
     expect q.after.hosts.estimate() <= there + 1 and there <= q.after.hosts.estimate() + 1;
+  }
+
+  /// A source's bytes are those of the interval.
+  property sources_weighed {
     for q in trace where q.in_port != collector
     expect q.before.sources.estimate(q.flow.src)
            <= (sum(p in trace where p.number < q.number and q.at - p.at <= interval: p.len) as u64);

@@ -49,6 +49,7 @@ class _Items:
 
     def __init__(self, x: PropertyExpressions) -> None:
         self.x = x
+        self._around: dict[str, ast.PropertyFor] = {}  # what the `for`s around an item bind
 
     def sequence(self, items: Sequence[ast.PropertyItem]) -> tuple[pr.Item, ...]:
         """The items in order. A `let` at the end of a `for` draws all that follows into that `for` (L12.2)."""
@@ -68,9 +69,26 @@ class _Items:
 
     def _for(self, item: ast.PropertyFor, drawn: Sequence[ast.PropertyItem]) -> pr.ForAll:
         domain, types = self.x.domain(item.domain, len(item.names))
+        outside = self._around
+        self._check_new(item)
+        self._around = outside | {name.text: item for name in item.names}
         self.x.locals.append({})
         slots = tuple(self.x.bind(n, ty) for n, ty in zip(item.names, types, strict=True))
         where = self.x.expr(item.where, t.BOOL) if item.where is not None else None
         body = self.sequence((item.body, *drawn))
         self.x.locals.pop()
+        self._around = outside
         return pr.ForAll(item.span, slots, tuple(n.text for n in item.names), domain, where, body)
+
+    def _check_new(self, item: ast.PropertyFor) -> None:
+        """Whoever binds a name again has most likely not seen that a `let` drew this `for` into the one before."""
+        for name in item.names:
+            if name.text in self._around:
+                self.x.report.add(
+                    "E0226",
+                    f"`{name.text}` is bound already, by the `for` that this one belongs to",
+                    name.span,
+                    why="A `let` directly behind a `for`, and all that follows it, belong to that `for` (L12.2).",
+                    mend="Write this `for` in a property of its own; or, if it is meant for each of the others, "
+                    "give its names another one.",
+                )

@@ -105,14 +105,19 @@ PARENT = """
 import sys
 sys.path.insert(0, {root!r})
 from tests.testing.campaign.test_crews import *
-gate = spec(Path({folder!r}), RIGHT)
-Campaign(gate, LONG).run(Processes(gate, 2), lambda result: print(result.traces, flush=True))
+from polysome.testing.mutants import on_processes
+gate, said = spec(Path({folder!r}), RIGHT), lambda *_: print("some work is done", flush=True)
 """
+WORK = {
+    "a campaign": "Campaign(gate, LONG).run(Processes(gate, 2), said)",
+    "mutants": "on_processes(gate, LONG, 2, said)",
+}
 
 
 @pytest.mark.slow
-def test_workers_end_with_the_process_that_has_them(tmp_path: Path) -> None:
-    code = PARENT.format(root=str(ROOT), folder=str(tmp_path))
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+def test_workers_end_with_the_process_that_has_them(tmp_path: Path, work: str) -> None:
+    code = PARENT.format(root=str(ROOT), folder=str(tmp_path)) + work
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None and parent.stdout.readline()
         workers = children(parent.pid)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
-import time
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
@@ -13,6 +10,7 @@ from typing import Protocol
 from polysome.engines.options import Unsupported
 from polysome.testing.campaign.results import Result
 from polysome.testing.campaign.share import Share, perform
+from polysome.testing.orphans import end_with_parent
 from polysome.testing.spec import Spec
 
 TRIES = 3  # of a share whose worker ends
@@ -106,7 +104,7 @@ class _Worker:
 
     def __init__(self, spec: Spec) -> None:
         self.connection, theirs = Pipe()
-        self.process = Process(target=_serve, args=(theirs, spec, os.getpid()), daemon=True)
+        self.process = Process(target=_serve, args=(theirs, spec), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -116,9 +114,9 @@ class _Worker:
         self.connection.close()
 
 
-def _serve(connection: Connection, spec: Spec, parent: int) -> None:
+def _serve(connection: Connection, spec: Spec) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever ends the campaign ends this process too
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    end_with_parent()
     while True:
         share = connection.recv()
         try:
@@ -126,10 +124,3 @@ def _serve(connection: Connection, spec: Spec, parent: int) -> None:
         except Exception as error:  # the campaign raises it, whatever it is
             result = error
         connection.send(result)
-
-
-def _end_with(parent: int, every: float = 0.2) -> None:
-    """Ends this process when its parent was killed."""
-    while os.getppid() == parent:
-        time.sleep(every)
-    os._exit(1)

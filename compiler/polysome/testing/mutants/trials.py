@@ -13,6 +13,7 @@ from polysome.testing.counterexample import Counterexample, dumps, shrink
 from polysome.testing.mutants.difference import NoDifference
 from polysome.testing.mutants.mutant import Mutant, fingerprint, mutants
 from polysome.testing.mutants.trial import Bench, Trial
+from polysome.testing.orphans import end_with_parent
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
 
@@ -156,6 +157,7 @@ _bench: list[Bench] = []
 
 
 def _start(spec: Spec, plan: Plan) -> None:
+    end_with_parent()
     _bench[:] = [Bench(spec, plan)]
 
 
