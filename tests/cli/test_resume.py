@@ -8,11 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.testing.campaign.gates import RIGHT
+from tests.testing.campaign.gates import RIGHT, until
 from typer.testing import CliRunner
 
 from polysome.cli.main import app
@@ -31,13 +30,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def shares(folder: Path) -> int:
     return sum(len(path.read_text().splitlines()) - 1 for path in (folder / ".polysome").glob("*.campaign"))
-
-
-def until(true: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it does not come true"
-        time.sleep(0.01)
 
 
 @pytest.mark.slow

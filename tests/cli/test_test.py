@@ -118,7 +118,11 @@ def test_what_helps_is_true(folder: Path) -> None:
     ("arguments", "code", "said"),
     [
         (("right.nf", "--property", "shud"), 2, "Did you mean `shut`?"),
-        (("right.nf", "--capture", "none.pcap"), 2, "there is no such file"),
+        (("right.nf", "--capture", "none.pcap"), 2, "--capture none.pcap: cannot be read: No such file"),
+        (("right.nf", "--capture", "right.nf"), 2, "--capture right.nf: text, not a capture"),
+        (("right.nf", "--capture", "right.nf", "--mutants"), 2, "--capture right.nf: text, not a capture"),
+        (("right.nf", "--capture", "."), 2, "--capture .: "),
+        (("right.nf", "--database", "right.nf"), 3, "--database right.nf: File exists"),
         (("right.nf", "--workers", "many"), 2, "a number or `ray`"),
         (("right.nf", "--workers", "0"), 2, "a number or `ray`"),
         (("right.nf", "--workers", "²"), 2, "a number or `ray`"),

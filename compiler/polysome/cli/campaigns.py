@@ -35,6 +35,7 @@ from polysome.testing.counterexample import Counterexample, ReplayError, loads, 
 from polysome.testing.execution import execute
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec, load
+from polysome.testing.traffic import captured
 
 _PER_CPU = 4  # workers; more of them take memory and find nothing sooner
 
@@ -54,14 +55,19 @@ def loaded(path: Path, params: list[str], config: list[str]) -> Spec:
 
 
 def check_names(spec: Spec, plan: Plan) -> None:
-    """Ends if a property or a capture is not there."""
+    """Ends if a property is not there, or a capture cannot be read."""
     known = names(spec)
     for name in plan.only:
         if name not in known:
             fail(COMMAND_LINE, f"--property {name}: there is no such property", did_you_mean(name, known))
-    for path in plan.captures:
-        if not path.is_file():
-            fail(COMMAND_LINE, f"--capture {path}: there is no such file")
+    _check_captures(plan)
+
+
+def _check_captures(plan: Plan) -> None:
+    try:
+        captured.read(plan.captures)
+    except CaptureError as error:
+        fail(COMMAND_LINE, f"--capture {error}")
 
 
 def performed(spec: Spec, plan: Plan, folder: Path, workers: str, resume: bool) -> tuple[Plan, Result]:
@@ -75,11 +81,12 @@ def performed(spec: Spec, plan: Plan, folder: Path, workers: str, resume: bool) 
         fail(ENVIRONMENT, str(lacking))
     with closing(crew):
         journal = _journal(spec, plan, folder, resume)
+        _check_captures(journal.plan)
         try:
             campaign = Campaign(spec, journal.plan, DirectoryBasedExampleDatabase(folder), journal)
             with progress(spec.program.name) as show:
                 result = campaign.run(crew, lambda result: show(_so_far(journal.plan, result)))
-        except Unsupported as lacking:
+        except (Unsupported, CaptureError) as lacking:  # the second where a node lacks a capture
             journal.close(over=False)
             fail(ENVIRONMENT, str(lacking))
     journal.close(over=not result.interrupted)
@@ -92,7 +99,7 @@ def _journal(spec: Spec, plan: Plan, folder: Path, resume: bool) -> Journal:
     except Nothing as error:
         fail(COMMAND_LINE, f"--resume: {error}", "Leave it out to begin anew; what failed is tried first then.")
     except OSError as error:
-        fail(ENVIRONMENT, f"--database {folder}: {error.strerror}")
+        fail(ENVIRONMENT, f"--database {folder}: {error.strerror}", "Give a folder that can be written.")
 
 
 def _crew(spec: Spec, workers: str) -> Crew:

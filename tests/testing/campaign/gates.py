@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from polysome.testing.plan import Plan
@@ -25,6 +27,14 @@ TWICE = WRONG.replace(
 """Wrong at two statements."""
 
 PLAN = Plan(seed=1, seconds=60, traces=40, only=("shut", "never_tested", "conservation", "faults"))
+
+
+def until(true: Callable[[], object], seconds: float = 60) -> None:
+    """Waits for it, at most so long."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it does not come true"
+        time.sleep(0.01)
 
 
 def spec(folder: Path, text: str) -> Spec:

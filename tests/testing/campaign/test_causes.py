@@ -14,6 +14,7 @@ from polysome.engines.trace import Arrival, Trace
 from polysome.resources import MEANING
 from polysome.testing.campaign import Cause, Finding, Outcome, Result, run
 from polysome.testing.campaign.causes import cause
+from polysome.testing.campaign.results import WAYS
 from polysome.testing.counterexample import loads
 from polysome.testing.execution import Failure, execute
 
@@ -53,6 +54,21 @@ def test_of_one_cause_the_smaller_trace_stays() -> None:
     assert outcome.add(Finding(there, b"other", 9)) is not None
     assert outcome.add(Finding(here, b"small", 3, after=3.0)) is not None
     assert [(f.counterexample, f.after) for f in outcome.findings] == [(b"small", 1.0), (b"other", 0.0)]
+
+
+def test_of_many_causes_the_first_few_are_told() -> None:
+    outcome = Outcome("p")
+    added = [outcome.add(Finding(Cause("x:1", (f"x:{n}",)), b"", 2)) for n in range(WAYS + 1)]
+    assert [f is not None for f in added] == [True] * WAYS + [False] and len(outcome.findings) == WAYS
+    assert outcome.add(Finding(Cause("x:1", ("x:0",)), b"smaller", 1)) is not None
+
+
+def test_there_is_nothing_left_to_look_for_when_all_fail_or_cannot_be_tested() -> None:
+    here = Cause("x:1", ())
+    result = Result({"p": Outcome("p"), "q": Outcome("q", skipped="why")})
+    assert not result.settled() and not result.settled([("q", here)]) and result.settled([("p", here)])
+    result.outcomes["p"].add(Finding(here, b"", 1))
+    assert result.settled()
 
 
 def test_shares_add_up() -> None:

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.testing.campaign.gates import PLAN, RIGHT, WRONG, spec
+from tests.testing.campaign.gates import PLAN, RIGHT, WRONG, spec, until
 
+from polysome.captures.errors import CaptureError
 from polysome.engines.options import Unsupported
 from polysome.testing.campaign import Campaign, Here, Processes, Ray, Result, crews
 from polysome.testing.campaign.share import Share
@@ -34,13 +35,6 @@ def children(of: int) -> list[int]:
         if int(parent) == of and state != "Z":
             found.append(int(path.parent.name))
     return found
-
-
-def until(true: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it does not come true"
-        time.sleep(0.01)
 
 
 @pytest.mark.slow
@@ -192,6 +186,13 @@ def test_a_cluster_finds_what_one_process_finds(tmp_path: Path, cluster: object)
     gate = spec(tmp_path, WRONG)
     result = Campaign(gate, dataclasses.replace(LONG, traces=2 * SHARE)).run(Ray(gate))
     assert [(o.name, f.packets) for o in result.failed for f in o.findings] == [("shut", 1)]
+
+
+@pytest.mark.slow
+def test_what_a_node_raises_is_raised(tmp_path: Path, cluster: object) -> None:
+    gate = spec(tmp_path, RIGHT)
+    with pytest.raises(CaptureError, match=r"none\.pcap: cannot be read"):
+        Campaign(gate, dataclasses.replace(LONG, captures=(tmp_path / "none.pcap",))).run(Ray(gate))
 
 
 def test_a_cluster_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from polysome.testing.campaign.share import Share
 from polysome.testing.campaign.traces import SHARE
 from polysome.testing.spec import Spec
 
-LONG = dataclasses.replace(PLAN, only=("shut", "conservation"), seconds=600, traces=4 * SHARE + 9)
+LONG = dataclasses.replace(PLAN, only=("shut", "conservation"), seconds=600, traces=4 * SHARE + 9, shrinking=600)
 
 
 class Noting(Here):
@@ -106,6 +106,16 @@ def test_what_failed_before_is_not_forgotten_by_one_that_goes_on(tmp_path: Path)
     result = Campaign(gate, journal.plan, database, journal).run(Here(gate))
     journal.close(over=True)
     assert set(database.fetch(b"gate/shut")) == kept and len(result.outcomes["shut"].findings) == 2
+
+
+def test_a_full_disk_ends_the_journal_and_not_the_campaign(tmp_path: Path) -> None:
+    gate = spec(tmp_path, RIGHT)
+    journal = Journal.begin(tmp_path, gate, LONG)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        journal._file = full
+        result = Campaign(gate, dataclasses.replace(LONG, traces=2 * SHARE), None, journal).run(Here(gate))
+    assert result.traces == 2 * SHARE and not result.interrupted
+    journal.close(over=True)
 
 
 def test_another_spec_does_not_go_on(tmp_path: Path) -> None:

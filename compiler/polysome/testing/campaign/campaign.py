@@ -80,7 +80,7 @@ class Campaign:
             seen(self.result)
 
     def _enough(self) -> bool:
-        return (self.plan.first and bool(self.result.failed)) or self.result.settled
+        return (self.plan.first and bool(self.result.failed)) or self.result.settled()
 
     def _late(self) -> bool:
         """Is time over? It never is before the first trace."""

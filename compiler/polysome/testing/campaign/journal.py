@@ -29,6 +29,7 @@ class Journal:
     """One line of JSON for the campaign, then one for each share that is done, with its result.
 
     `done`: results by number of the share; `seconds`: how long it took so far. A line that was cut off does not count.
+    When the disk is full it ends where it is, and the campaign goes on.
     """
 
     path: Path
@@ -80,9 +81,15 @@ class Journal:
         self._file = None
 
     def _line(self, data: Any) -> None:
-        if self._file is not None:  # else another campaign with the same seed writes it
+        if self._file is None:  # another campaign with the same seed writes it, or the disk was full
+            return
+        try:
             self._file.write(json.dumps(data) + "\n")
             self._file.flush()
+        except OSError:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
 
 def _read(path: Path, file: IO[str], spec: Spec) -> Journal:

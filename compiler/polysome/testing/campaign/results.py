@@ -9,6 +9,7 @@ from typing import Any
 from polysome.testing.campaign.causes import Cause
 
 Known = tuple[str, Cause]  # a property, and what it failed by
+WAYS = 4  # in which one property fails; a person has enough to do then
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,15 @@ class Outcome:
         return self.holds and self.cases == 0 and self.skipped is None
 
     def add(self, found: Finding) -> Finding | None:
-        """The finding that it stands for now: None if it is of a known cause and no smaller."""
+        """The finding that it stands for now: None if it is of a known cause and no smaller, or enough are known."""
         for place, mine in enumerate(self.findings):
             if mine.cause == found.cause:
                 if found.packets >= mine.packets:
                     return None
                 self.findings[place] = replace(found, after=mine.after, remembered=mine.remembered)
                 return self.findings[place]
+        if len(self.findings) == WAYS:
+            return None
         self.findings.append(found)
         return found
 
@@ -91,10 +94,10 @@ class Result:
         """Nothing was tested, so that nothing is known."""
         return all(o.untested or o.skipped is not None for o in self.outcomes.values())
 
-    @property
-    def settled(self) -> bool:
-        """There is nothing left to look for: every property fails, or cannot be tested."""
-        return all(not o.holds or o.skipped is not None for o in self.outcomes.values())
+    def settled(self, known: Iterable[Known] = ()) -> bool:
+        """There is nothing left to look for: every property fails, as is `known` perhaps, or cannot be tested."""
+        failed = {name for name, _ in known}
+        return all(not o.holds or o.skipped is not None or o.name in failed for o in self.outcomes.values())
 
     def add(self, other: Result) -> None:
         """Another share of the same campaign."""

@@ -14,7 +14,7 @@ from polysome.testing import coverage
 from polysome.testing.builtin.base import SHORT
 from polysome.testing.campaign.causes import By, cause
 from polysome.testing.campaign.properties import chosen, due, judged
-from polysome.testing.campaign.results import Finding, Known, Result
+from polysome.testing.campaign.results import WAYS, Finding, Known, Result
 from polysome.testing.campaign.traces import SHARE, share, sized, stream
 from polysome.testing.counterexample import Counterexample, dumps, shrink
 from polysome.testing.execution import Execution, Property, execute
@@ -22,8 +22,7 @@ from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec
 
 _OTHERS = 200  # traces that are looked at for a smaller counterexample
-_CAUSES = 4  # of one property; a person has enough to do then
-_TRIES = 2 * _CAUSES  # failures of one property that are shrunk
+_TRIES = 2 * WAYS  # failures of one property that are shrunk
 _LATER = 0.25  # of the time for shrinking, where another cause of the same property was found before
 
 
@@ -84,11 +83,7 @@ class Judge:
         limit = self.share.seconds * (2 if self.share.solves else 1)
         late = time.monotonic() - self._started > limit
         found = self.plan.first and bool(self.result.failed)
-        return found or late or self._settled()
-
-    def _settled(self) -> bool:
-        failed = {name for name, _ in self.share.known}
-        return all(n in failed or not o.holds or o.skipped is not None for n, o in self.result.outcomes.items())
+        return found or late or self.result.settled(self.share.known)
 
     def _trace(self, number: int, spec: Spec, trace: Trace) -> None:
         execution = execute(spec, trace, self.engine)
@@ -140,7 +135,7 @@ class Judge:
     def _enough(self, name: str) -> bool:
         """Was enough found of this property?"""
         return sum(known == name for known, _ in self._known) >= _TRIES or (
-            len(self.result.outcomes[name].findings) >= _CAUSES
+            len(self.result.outcomes[name].findings) == WAYS
         )
 
     def _shrunk(self, execution: Execution, p: By) -> Trace:
