@@ -1,7 +1,8 @@
 /// Who limits how many conversations a source has at a time. A conversation is a `flow` from `inside`, and lives as
 /// long as it is not silent for `idle`, and no longer than it is silent for `longest`. Answers may keep it alive or not.
 ///
-/// It cannot know what ends a conversation (FIN, RST), and says nothing while a table is full.
+/// It cannot know what ends a conversation (FIN, RST), nor whether TCP begins with a SYN only, and says nothing while a
+/// table is full.
 use net.flow;
 
 block connection_limiter {
@@ -17,7 +18,10 @@ block connection_limiter {
       and not full(q.at..q.at + 1ns)
     expect distinct(p in trace where p.sent and p.in_port == inside and p.in.l4 and not p.fragment
                       and p.flow.src == q.flow.src and p.number <= q.number and q.at - p.at < idle
-                      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns):
+                      and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+                      and not (exists r in trace where r.number <= q.number
+                               and (r.flow == p.flow or r.flow == p.flow.reversed)
+                               and (r.in.tcp.fin == 1 or r.in.tcp.rst == 1)):
                     p.flow) <= limit;
   }
 
@@ -27,6 +31,8 @@ block connection_limiter {
   property never_too_few {
     for q in trace where q.dropped and q.in_port == inside and q.in.l4 and not q.fragment
       and not (q.reason == "short frame") and not full(q.at..q.at + 1ns)
+      and (not q.in.tcp
+           or q.in.tcp.syn == 1 and q.in.tcp.ack == 0 and q.in.tcp.fin == 0 and q.in.tcp.rst == 0)
       and (exists o in trace where o.sent and o.in_port == inside and o.in.l4 and not o.fragment
            and o.changes == q.changes and o.flow != q.flow
            and (o.flow.dst, o.flow.dport, o.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol))
@@ -42,6 +48,8 @@ block connection_limiter {
       and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
       and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and not (exists r in trace where r.number < q.number and (r.flow == p.flow or r.flow == p.flow.reversed)
+               and (r.in.tcp.fin == 1 or r.in.tcp.rst == 1))
     expect not q.dropped or q.reason == "short frame";
   }
 

@@ -11,6 +11,9 @@ block shaper {
 
   use test.scheduler;
 
+  /// A frame is never shorter than its Ethernet header (SCHEDULE.md, P1.1).
+  fn size(length: bytes) -> bytes { max(length, 14B) }
+
   fn above(passed: bytes, time: duration) -> bool {
     passed > burst and (time == 0s or (passed - burst) / time > rate)
   }
@@ -22,12 +25,13 @@ block shaper {
   }
 
   /// A packet waits no nanosecond longer than it has to: one earlier, it would have been too much for the rate.
-  /// (Said of packets that have a class: what lacks what the NF demands has none, which is then equal to no other.)
+  /// (Each port's copy counts. Said of packets that have a class: what lacks what the NF demands has none, which is then
+  /// equal to no other.)
   property no_longer_than_needed {
     for q in trace where q.sent and q.left > q.at and q.class == q.class
     expect exists p in trace where p.sent and p.class == q.class and p.number < q.number
-      and above(q.out.len + sum(r in trace where r.sent and r.class == q.class and r.number >= p.number
-                                  and r.number < q.number: r.out.len),
+      and above(size(q.out.len) + sum(r in trace where r.sent and r.class == q.class and r.number >= p.number
+                                        and r.number < q.number: size(r.out.len) * r.ports.len),
                 if q.left > p.left { q.left - 1ns - p.left } else { 0s });
   }
 

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from polysome.testing.campaign import names, run
-from polysome.testing.counterexample import loads, report
+from polysome.testing.counterexample import loads, read, replay, report
 from polysome.testing.plan import Plan
 from polysome.testing.spec import Spec, load
 
 FOLDER = Path(__file__).parent / "right"
 RIGHT = sorted(path.stem for path in FOLDER.glob("*.nf"))
+ALARMS = sorted((Path(__file__).parent / "alarms").glob("*.json"))
 FAULTS = tomllib.loads((Path(__file__).parent / "faults.toml").read_text(encoding="utf-8"))["fault"]
 MOST_PACKETS = 8
 
@@ -46,6 +47,12 @@ def test_no_alarm_for_longer(name: str) -> None:
     spec = load(FOLDER / f"{name}.nf")
     result = run(spec, Plan(seed=3, seconds=600, traces=400, only=library(spec)))
     assert not result.failed, [o.name for o in result.failed]
+
+
+@pytest.mark.parametrize("path", ALARMS, ids=lambda path: path.stem)
+def test_what_once_raised_a_false_alarm(path: Path) -> None:
+    _, _, judgement = replay(read(path))
+    assert judgement.failure is None
 
 
 def test_every_right_one_has_faults() -> None:

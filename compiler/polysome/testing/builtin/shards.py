@@ -74,7 +74,17 @@ def _was_full(record: Record) -> bool:
             return True
     classes = record.program.schedule.options.get("classes")
     used = {offer.order_class for offer in record.history.offers}
-    return "buffer full" in record.drops or (classes is not None and len(used) > int(classes))
+    return _buffer_full(record) or (classes is not None and len(used) > int(classes))
+
+
+def _buffer_full(record: Record) -> bool:
+    """Also if it had room for some copies of a packet: what became of the others, its fate does not say."""
+    assert record.history is not None
+    if "buffer full" in record.drops:
+        return True
+    copies = Counter(offer.number for offer in record.history.offers)
+    limited = "buffer" in record.program.schedule.options
+    return limited and any(fate.copies and len(fate.copies) < copies[fate.number] for fate in record.fates)
 
 
 PROPERTY = Shards()
