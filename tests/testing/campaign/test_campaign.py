@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 from hypothesis.database import InMemoryExampleDatabase
 from tests.testing.campaign.gates import PLAN, RIGHT, WRONG, spec
 
-from polysome.testing import campaign
 from polysome.testing.campaign import (
     Campaign,
     Here,
@@ -23,6 +23,7 @@ from polysome.testing.campaign import (
     stream,
     traces,
 )
+from polysome.testing.campaign.results import Result
 from polysome.testing.campaign.share import Share, perform
 from polysome.testing.campaign.traces import SHARE
 from polysome.testing.counterexample import loads
@@ -161,6 +162,16 @@ def test_a_share_goes_on_where_the_one_before_it_ended(tmp_path: Path) -> None:
     assert len(list(traces.share(gate, PLAN, 0, 9))) == 9
 
 
+def test_traces_of_later_shares_have_the_numbers_of_the_whole_campaign(tmp_path: Path) -> None:
+    """Which of them are run again depends on it."""
+    gate = spec(tmp_path, RIGHT)
+    plan = dataclasses.replace(PLAN, traces=None, only=("determinism",))
+    (reruns,) = (p for p in properties(gate) if p.name == "determinism")
+    first, second = ([due(reruns, 0, n) for n in range(at, at + SHARE)].count(True) for at in (0, SHARE))
+    judged = [perform(gate, Share(plan, n, SHARE, 600)).outcomes["determinism"].traces for n in (0, 1)]
+    assert first != second and judged == [first, second]
+
+
 def test_time_that_is_over_ends_a_share(tmp_path: Path) -> None:
     gate = spec(tmp_path, RIGHT)
     assert perform(gate, Share(PLAN, 0, SHARE, seconds=0.0)).traces == 1
@@ -173,10 +184,16 @@ def test_long_campaigns_solve_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "open.add(flow); send b;", 'if flow.sport == 0xbeef and flow.dport == 4242 { drop "magic"; } send b;'
     )
     gate = spec(tmp_path, magic)
-    monkeypatch.setattr(campaign.campaign, "SOLVING", 1.0)
     asked: list[Share] = []
     crew = Here(gate)
     monkeypatch.setattr(crew, "submit", lambda share: (asked.append(share), Here.submit(crew, share)))
-    result = Campaign(gate, dataclasses.replace(PLAN, traces=None, seconds=6.0)).run(crew)
-    assert [share.solves for share in asked].count(True) == 1
+
+    def enough(result: Result) -> None:
+        if [share.solves for share in asked[-3:-2]] == [True] or len(asked) > 6:
+            raise KeyboardInterrupt
+
+    long = Campaign(gate, dataclasses.replace(PLAN, traces=None, seconds=160.0))
+    monkeypatch.setattr(long, "_started", time.monotonic() - 41)  # solving is due, and lasts until all is reached
+    result = long.run(crew, enough)
+    assert [share.solves for share in asked].count(True) == 1 and result.interrupted
     assert result.dropped.get("magic", 0) > 0

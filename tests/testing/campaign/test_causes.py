@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import pytest
 from hypothesis.database import InMemoryExampleDatabase
 from tests.testing.campaign.gates import PLAN, RIGHT, TWICE, WRONG, spec
 from tests.testing.test_wire import FRAMES
@@ -15,6 +16,7 @@ from polysome.resources import MEANING
 from polysome.testing.campaign import Cause, Finding, Outcome, Result, run
 from polysome.testing.campaign.causes import cause
 from polysome.testing.campaign.results import WAYS
+from polysome.testing.campaign.share import Share, perform
 from polysome.testing.counterexample import loads
 from polysome.testing.execution import Failure, execute
 
@@ -44,6 +46,30 @@ def test_the_database_keeps_one_trace_for_each_cause(tmp_path: Path) -> None:
     assert [f.remembered for f in again.outcomes["shut"].findings] == [True, True]
     mended = run(spec(tmp_path, WRONG), dataclasses.replace(MUCH, traces=0), database)
     assert len(mended.outcomes["shut"].findings) == 1 == len(set(database.fetch(b"gate/shut")))
+
+
+def test_a_cause_that_is_known_is_not_looked_into(tmp_path: Path) -> None:
+    gate, plan = spec(tmp_path, TWICE), dataclasses.replace(MUCH, only=("shut", "conservation"))
+    both = run(gate, plan).outcomes["shut"].findings
+    share = Share(plan, 0, 120, 600, known=frozenset({("shut", both[0].cause)}))
+    (found,) = perform(gate, share).outcomes["shut"].findings
+    assert found.cause == both[1].cause
+
+
+@pytest.mark.parametrize(("others", "looks"), [(2 * WAYS - 1, True), (2 * WAYS, False)])
+def test_when_many_causes_are_known_nothing_more_is_looked_for(tmp_path: Path, others: int, looks: bool) -> None:
+    plan = dataclasses.replace(MUCH, only=("shut", "conservation"), traces=40)
+    known = frozenset(("shut", Cause("x:1", (f"x:{n}",))) for n in range(others))
+    outcome = perform(spec(tmp_path, WRONG), Share(plan, 0, 40, 600, known=known)).outcomes["shut"]
+    assert (outcome.cases > 0) == looks == bool(outcome.findings)
+
+
+def test_when_enough_ways_are_found_the_property_rests(tmp_path: Path) -> None:
+    """Twelve statements are wrong."""
+    wrong = " ".join(f"if (flow.sport & 15) == {n} {{ send a; }}\n" for n in range(12))
+    result = run(spec(tmp_path, WRONG.replace("packet from b { send a; }", f"packet from b {{ {wrong} drop \"none\"; }}")), MUCH)
+    assert result.traces == 120 and len(result.outcomes["shut"].findings) == WAYS
+    assert WAYS <= len(result.known) <= 2 * WAYS
 
 
 def test_of_one_cause_the_smaller_trace_stays() -> None:

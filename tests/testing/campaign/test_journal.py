@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.testing.campaign.gates import PLAN, RIGHT, TWICE, spec
 from polysome.testing.campaign import Campaign, Here, Journal, Nothing, Result
 from polysome.testing.campaign.share import Share
 from polysome.testing.campaign.traces import SHARE
-from polysome.testing.spec import Spec
+from polysome.testing.spec import Spec, load
 
 LONG = dataclasses.replace(PLAN, only=("shut", "conservation"), seconds=600, traces=4 * SHARE + 9, shrinking=600)
 
@@ -124,6 +125,31 @@ def test_another_spec_does_not_go_on(tmp_path: Path) -> None:
         with pytest.raises(Nothing, match="are not what they were"):
             Journal.resume(tmp_path, spec(tmp_path, other))
     Journal.resume(tmp_path, spec(tmp_path, RIGHT)).close(over=False)
+
+
+def test_other_params_or_another_config_do_not_go_on(tmp_path: Path) -> None:
+    settings = "param age: duration = 5s;\n  config most: u32;\n  state {"
+    path = spec(tmp_path, RIGHT.replace("state {", settings).replace("idle 5s", "idle age")).path
+    for n in (1, 2):
+        (tmp_path / f"{n}.toml").write_text(f"most = {n}\n")
+    one, two = ([str(tmp_path / f"{n}.toml")] for n in (1, 2))
+    interrupted(tmp_path, load(path, {"age": "6s"}, one), 1)
+    for params, config in (({"age": "7s"}, one), ({}, one), ({"age": "6s"}, two), ({"age": "6s"}, None)):
+        with pytest.raises(Nothing, match="are not what they were"):
+            Journal.resume(tmp_path, load(path, params, config))
+    Journal.resume(tmp_path, load(path, {"age": "6s"}, one)).close(over=False)
+
+
+@pytest.mark.parametrize("newest", [1, 2])
+def test_of_two_that_were_interrupted_the_newest_goes_on(tmp_path: Path, newest: int) -> None:
+    gate = spec(tmp_path, RIGHT)
+    both = [Journal.begin(tmp_path, gate, dataclasses.replace(LONG, seed=seed)) for seed in (1, 2)]
+    for journal in both:
+        journal.close(over=False)
+        os.utime(journal.path, (1000, 2000 if journal.plan.seed == newest else 1000))
+    journal = Journal.resume(tmp_path, gate)
+    assert journal.plan.seed == newest
+    journal.close(over=False)
 
 
 def test_without_one_there_is_nothing_to_go_on_with(tmp_path: Path) -> None:

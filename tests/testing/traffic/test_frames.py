@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -50,6 +51,23 @@ def test_every_parse_class_is_reached_as_intended(name: str) -> None:
             assert encode(spec.program, dissect(spec.program, p)) == data
             assert not wrong_checksums(data) or any("fragment" in n or "ipv4" in n for n in names), names
             assert not p.short
+
+
+@pytest.mark.parametrize("name", ["nat", "vxlan_gateway", "router6", "bridge"])
+def test_a_header_that_is_announced_and_not_there_ends_the_path(name: str) -> None:
+    """Each way to each class. `router6` has a header without bytes, which is there wherever it is announced."""
+    spec = example(name)
+    parser = spec.program.parser
+    world = World(spec.program, Choices(b""), None)
+    parse = machine(spec, world.config).parse
+    ways = [
+        (found, way) for n in range(len(parser.classes)) for found in [route(spec.program, n)] for way in found.broken
+    ]
+    for found, way in ways:
+        frame = fresh(spec.program, Choices(b""), world, 0, 1, replace(found, chains=(), broken=(way,)))
+        p = parse(0, encode(spec.program, frame))
+        assert tuple(p.path) == found.path, [parser.instances[i].name for i in p.path]
+    assert ways
 
 
 def test_rules_and_hooks_are_solved(tmp_path: Path) -> None:

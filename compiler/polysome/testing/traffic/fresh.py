@@ -12,7 +12,7 @@ from polysome.testing.traffic.choices import Choices, Weighted
 from polysome.testing.traffic.constants import Bits, constants
 from polysome.testing.traffic.frames import Frame, Layer
 from polysome.testing.traffic.groups import groups
-from polysome.testing.traffic.headers import Shape, shapes, size_of
+from polysome.testing.traffic.headers import Shape, shapes, size_of, valid
 from polysome.testing.traffic.routes import PEEK, Pins, Route, Step, route, selects
 from polysome.testing.traffic.world import World, drawn
 
@@ -32,7 +32,7 @@ def fresh(program: ir.Program, c: Choices, world: World, port: int, peer: int, w
     for i in wanted.path:
         frame.layers.append(_layer(program, c, world, shapes(program)[i], pins, port, peer))
     _peeks(frame, chain)
-    frame.payload = _FILL[: c.below(_missing(program, chain))] if broken else content
+    frame.payload = _cut_off(program, c, frame, chain) if broken else content
     return frame
 
 
@@ -99,6 +99,19 @@ def _peeks(frame: Frame, chain: list[tuple[Step, Pins]]) -> None:
         for (i, bits), value in pins.items():
             if i == PEEK:
                 frame.peeks.append((done, bits, step.peeked, value & step.peeked))
+
+
+def _cut_off(program: ir.Program, c: Choices, frame: Frame, chain: list[tuple[Step, Pins]]) -> bytes:
+    """What is there of a header that is announced: nothing only where the one that announces it may be the last thing
+    (an IPv6 header with nothing of its hop-by-hop header would be a jumbogram's).
+    """
+    missing = _missing(program, chain)
+    size = c.below(missing)
+    if not size and missing > 1 and frame.layers:
+        last = frame.layers[-1]
+        header, lengths = last.shape.header, last.shape.lengths
+        size = 0 if valid(program, header, lengths, list(last.values), header.fixed + len(last.rest), 0) else 1
+    return _FILL[:size]
 
 
 def _missing(program: ir.Program, chain: list[tuple[Step, Pins]]) -> int:

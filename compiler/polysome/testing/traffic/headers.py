@@ -149,10 +149,10 @@ def _well_formed(
         sizes = range(_LONGEST) if sized and rest is not None else (0,) if sized else None
         if sizes is None:
             size = size_of(program, header, values)
-            if size >= header.fixed and _valid(program, header, lengths, values, size):
+            if size >= header.fixed and valid(program, header, lengths, values, size):
                 return _without(values, lengths), None if rest is not None else (0,)
             continue
-        fitting = tuple(n for n in sizes if _valid(program, header, lengths, values, header.fixed + n))
+        fitting = tuple(n for n in sizes if valid(program, header, lengths, values, header.fixed + n))
         if fitting:
             return _without(values, lengths), fitting
     return tuple(default), (0,)
@@ -175,8 +175,10 @@ def _used(e: ir.Expr, header: ir.Header) -> set[int]:
     return {node.field for node in walk(e) if isinstance(node, ir.HeaderField)}
 
 
-def _valid(program: ir.Program, header: ir.Header, lengths: tuple[int, ...], values: list[int], size: int) -> bool:
-    after = 64
+def valid(
+    program: ir.Program, header: ir.Header, lengths: tuple[int, ...], values: list[int], size: int, after: int = 64
+) -> bool:
+    """Would a parser take this header, of `size` bytes with `after` behind it? Sets the length fields."""
     try:
         if not with_lengths(program, header, lengths, values, size, after):
             return False

@@ -204,11 +204,12 @@ def route(program: ir.Program, number: int) -> Route:
 def _chains(
     program: ir.Program, path: tuple[int, ...], number: int, done: int, broken: bool
 ) -> Iterator[tuple[Step, ...]]:
-    """Ways from a node on that extract the rest of `path` and then end; `broken`: at a header that is not there."""
+    """Ways from a node on that extract the rest of `path` and then end; `broken`: at a header that is not there, which
+    one without bytes cannot be."""
     node = program.parser.nodes[number]
     if node.instance is not None:
         if done == len(path):
-            if broken:
+            if broken and program.parser.instances[node.instance].header.fixed:
                 yield ()
             return
         if node.instance != path[done]:
