@@ -12,9 +12,14 @@ from pathlib import Path
 
 import pytest
 from tests.testing.campaign.gates import RIGHT, until
+from tests.testing.test_wire import FRAMES
 from typer.testing import CliRunner
 
+from polysome.captures.write import PcapngWriter
 from polysome.cli.main import app
+from polysome.testing.campaign import Journal
+from polysome.testing.plan import Plan
+from polysome.testing.spec import load
 
 runner = CliRunner()
 ASKED = ("gate.nf", "--seed", "3", "--traces", "1200", "--seconds", "600", "--property", "shut")
@@ -67,6 +72,23 @@ def test_an_interrupt_shows_what_was_found_and_how_to_go_on(folder: Path, worker
     assert match and int(match[1].replace(",", "")) == 120 * shares(folder) and "holds    shut" in said
     done = runner.invoke(app, ["test", "gate.nf", "--resume"])
     assert done.exit_code == 0 and done.output.startswith("gate: 1,200 traces")
+
+
+def test_a_capture_that_is_no_longer_one_is_an_error_and_the_campaign_stays(folder: Path) -> None:
+    capture = folder / "seen.pcap"
+    with PcapngWriter(capture, ("a", "b")) as writer:
+        writer.write(0, 0, FRAMES["udp"][0])
+    gate = load(folder / "gate.nf")
+    Journal.begin(folder / ".polysome", gate, Plan(seed=3, traces=9, captures=(capture,))).close(over=False)
+    whole = capture.read_bytes()
+    capture.write_bytes(b"no capture")
+    done = runner.invoke(app, ["test", "gate.nf", "--resume"])
+    assert done.exit_code == 2, done.output
+    assert "--capture" in done.stderr and "seen.pcap" in done.stderr
+    capture.write_bytes(whole)
+    done = runner.invoke(app, ["test", "gate.nf", "--resume"])
+    assert done.exit_code == 0, done.output + done.stderr
+    assert done.output.startswith("gate: 9 traces")
 
 
 @pytest.mark.parametrize(

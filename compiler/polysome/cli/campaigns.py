@@ -81,15 +81,17 @@ def performed(spec: Spec, plan: Plan, folder: Path, workers: str, resume: bool) 
         fail(ENVIRONMENT, str(lacking))
     with closing(crew):
         journal = _journal(spec, plan, folder, resume)
-        _check_captures(journal.plan)
+        over = False
         try:
+            _check_captures(journal.plan)
             campaign = Campaign(spec, journal.plan, DirectoryBasedExampleDatabase(folder), journal)
             with progress(spec.program.name) as show:
                 result = campaign.run(crew, lambda result: show(_so_far(journal.plan, result)))
+            over = not result.interrupted
         except (Unsupported, CaptureError) as lacking:  # the second where a node lacks a capture
-            journal.close(over=False)
             fail(ENVIRONMENT, str(lacking))
-    journal.close(over=not result.interrupted)
+        finally:
+            journal.close(over=over)
     return journal.plan, result
 
 

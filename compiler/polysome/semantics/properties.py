@@ -88,7 +88,7 @@ class _Items:
                     "E0226",
                     f"`{name.text}` is bound already, by the `for` that this one belongs to",
                     name.span,
-                    why="A `let` directly behind a `for`, and all that follows it, belong to that `for` (L12.2).",
+                    why="The item behind a `for` belongs to it, and behind a `let` so does all that follows (L12.2).",
                     mend="Write this `for` in a property of its own; or, if it is meant for each of the others, "
                     "give its names another one.",
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -68,6 +69,22 @@ def test_a_header_that_is_announced_and_not_there_ends_the_path(name: str) -> No
         p = parse(0, encode(spec.program, frame))
         assert tuple(p.path) == found.path, [parser.instances[i].name for i in p.path]
     assert ways
+
+
+def test_payloads_have_what_is_looked_for_and_what_differs_from_it_in_one_bit(tmp_path: Path) -> None:
+    asks = """
+      use net.l4;
+      nf asks {
+        port a, b;
+        relevant payload[0..2];
+        on packet { if payload[1..2] == 83 { send ports - in_port; } drop "other"; }
+      }
+    """
+    spec, rng = written(tmp_path, asks), random.Random(3)
+    seen = Counter(made(spec, 1, rng).payload[1:2] for _ in range(2000))
+    assert b"\x53" in dict(seen.most_common(2))
+    near = {82, 84, *(83 ^ 1 << bit for bit in range(8))}
+    assert all(seen[bytes([value])] for value in near)
 
 
 def test_rules_and_hooks_are_solved(tmp_path: Path) -> None:

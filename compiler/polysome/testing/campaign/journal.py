@@ -124,8 +124,8 @@ def _locked(path: Path) -> IO[str] | None:
 
 def _told(spec: Spec) -> str:
     """Changes with whatever may change what the campaign does."""
-    told = [*(source.text for source in spec.program.sources.values()), repr(sorted(spec.params.items()))]
-    return hashlib.sha256("\0".join([*told, repr(spec.config)]).encode()).hexdigest()
+    texts = (source.text for source in spec.program.sources.values())  # params and config are among them
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

@@ -255,18 +255,20 @@ class _Finder:
                 if together not in kept:
                     kept.append(together)
 
-    def _alternatives(self, e: ir.Expr) -> list[tuple[tuple[Slice, Bits], ...]]:
+    def _alternatives(self, e: ir.Expr, depth: int = 0) -> list[tuple[tuple[Slice, Bits], ...]]:
         """Ways for the payload to make `e` true; what it has no part in is taken for true."""
         match e:
             case ir.Binary(op="and", left=left, right=right):
-                ways = [a + b for a in self._alternatives(left) for b in self._alternatives(right)]
+                ways = [a + b for a in self._alternatives(left, depth) for b in self._alternatives(right, depth)]
                 return ways[:_WAYS]
             case ir.Binary(op="or", left=left, right=right):
-                return (self._alternatives(left) + self._alternatives(right))[:_WAYS]
+                return (self._alternatives(left, depth) + self._alternatives(right, depth))[:_WAYS]
             case ir.Binary(op=op, left=left, right=right) if op in COMPARISONS:
                 return (self._asked(left, right) + self._asked(right, left)) or [()]
             case ir.InSet(item=item, set=several):
                 return self._asked(item, several) or [()]
+            case ir.FnCall(fn=fn) if depth < _DEEPEST:
+                return self._alternatives(self.program.fns[fn].body, depth + 1)
             case _:
                 return [()]
 
