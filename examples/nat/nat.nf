@@ -120,6 +120,27 @@ nf nat {
     for p in trace where not p.in.ipv4 expect p.reason == "not IPv4";
   }
 
+  /// What has neither ports nor an identifier is told by its own reason, and nothing else is.
+  property reasons {
+    for p in trace where p.in.ipv4 and p.in.ipv4.fragment_offset == 0 and not p.held and p.reason != "short frame"
+    let query = p.in.icmp.type == IcmpType.echo_request or p.in.icmp.type == IcmpType.echo_reply;
+    expect (p.reason == "not TCP, UDP or ICMP") == not (p.in.l4 or p.in.icmp);
+    expect (p.reason == "ICMP type without translation")
+           == (p.in.icmp and not p.in.icmp.quoted.ipv4 and not query);
+  }
+
+  /// Inside hosts reach each other by their public endpoints, and see each other by them (RFC 4787, REQ-9).
+  property hairpins {
+    for p, q in trace where p.sent and p.in_port == inside and p.out_port == outside and p.in.l4 and q.in.l4
+      and q.in_port == inside and p.flow.protocol == q.flow.protocol and p.number < q.number
+      and (q.flow.dst, q.flow.dport) == (p.out.flow.src, p.out.flow.sport) and q.in.ipv4.fragment_offset == 0
+      and endpoint_independent and mapping(q.flow) in q.before.out and q.in.ipv4.dst in q.before.pool_addresses
+      and q.before.out[mapping(p.flow)] == Endpoint { ip: p.out.ipv4.src, port: p.out.flow.sport } and not q.held
+    expect q.reason == "short frame"
+      or q.out_port == inside and (q.out.flow.dst, q.out.flow.dport) == (p.flow.src, p.flow.sport)
+      and q.out.ipv4.src == q.before.out[mapping(q.flow)].ip;
+  }
+
   /// A mapping is there for exactly as long as its protocol says, from the last packet on that used it: one from its
   /// inside endpoint, or one to its public endpoint. ICMP errors do not use it.
   property remembered {

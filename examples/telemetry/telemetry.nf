@@ -163,14 +163,17 @@ nf telemetry {
   /// What is told is from this exporter to its collector.
   property addressed {
     for e in emitted
+    let port = e.udp.dport - e.top_talker as u16;  // talkers come to the next one
+    expect e.udp.sport == e.udp.dport;
     expect exists r in trace where e.ethernet.src == r.after.exporter.mac
       and e.ethernet.dst == r.after.exporter.collector_mac and e.ipv4.src == r.after.exporter.ip
-      and e.ipv4.dst == r.after.exporter.collector_ip
+      and e.ipv4.dst == r.after.exporter.collector_ip and port == r.after.exporter.port
       or e.ethernet.src == r.before.exporter.mac and e.ethernet.dst == r.before.exporter.collector_mac
-      and e.ipv4.src == r.before.exporter.ip and e.ipv4.dst == r.before.exporter.collector_ip;
+      and e.ipv4.src == r.before.exporter.ip and e.ipv4.dst == r.before.exporter.collector_ip
+      and port == r.before.exporter.port;
   }
 
-  /// Each interval has its ten talkers, or as many as there were.
+  /// Each interval has its ten talkers, or as many as there were, with the numbers of their sources.
   property talkers_told {
     for e in emitted where e.top_talker and not (exists p in trace where p.len == 0B)
     let f = Flow {
@@ -178,8 +181,12 @@ nf telemetry {
       protocol: e.top_talker.protocol
     };
     let together = count(f in emitted where f.top_talker and f.at == e.at);
-    expect e.udp.sport == e.udp.dport and e.top_talker.octets
-      == (sum(p in trace where p.flow == f and p.at < e.at and e.at - p.at <= 10s: p.len) as u64);
+    expect e.top_talker.octets
+           == (sum(p in trace where p.flow == f and p.in_port != collector and p.at < e.at
+                     and e.at - p.at <= 10s: p.len) as u64);
+    expect e.top_talker.octets_of_source
+           >= (sum(p in trace where p.flow.src == f.src and p.in_port != collector and p.at < e.at
+                     and e.at - p.at <= 10s: p.len) as u64);
     expect together <= 10 and together >= min(10, e.top_talker.flows);
   }
 
@@ -211,6 +218,7 @@ nf telemetry {
     expect q.before.talkers.estimate(q.flow)
            <= (sum(p in trace where p.number < q.number and p.flow == q.flow
                      and q.at - p.at <= interval: p.len) as u64);
-    expect q.after.flows == q.before.flows + first as u64 and q.flow in q.after.seen;
+    expect q.after.flows == q.before.flows + first as u64 and q.flow in q.after.seen
+      and (first or q.before.flows > 0);
   }
 }

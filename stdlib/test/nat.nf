@@ -102,12 +102,13 @@ block nat {
   }
 
   /// Nothing goes back to where it came from, but from one host of the inside to another by their public endpoints.
-  /// (Who has a public endpoint may have got it with a packet that was lost later: as short frame, or in a queue.)
+  /// (Who has a public endpoint may have got it with a packet that was lost later; and an ICMP error may be about it
+  /// wherever it goes.)
   property never_back {
     for p in trace where p.sent and p.in_port in p.ports
     expect p.in_port == inside and (exists r in trace where r.number <= p.number and r.in_port == inside
-                                    and (r.sent and r.out.flow.src == p.flow.dst or r.held
-                                         or r.reason in {"short frame", "queue full", "buffer full"}));
+                                    and (not r.sent or r.out.flow.src == p.flow.dst
+                                         or p.in.icmp.quoted.ipv4 and r.out.flow.src == p.quoted_flow.src));
   }
 
   /// Public ports are from the range that they should be from.
