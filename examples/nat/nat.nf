@@ -122,7 +122,7 @@ nf nat {
 
   /// What has neither ports nor an identifier is told by its own reason, and nothing else is.
   property reasons {
-    for p in trace where p.in.ipv4 and p.in.ipv4.fragment_offset == 0 and not p.held and p.reason != "short frame"
+    for p in trace where p.in.ipv4 and p.in.ipv4.fragment_offset == 0 and not p.held and not (p.reason == "short frame")
     let query = p.in.icmp.type == IcmpType.echo_request or p.in.icmp.type == IcmpType.echo_reply;
     expect (p.reason == "not TCP, UDP or ICMP") == not (p.in.l4 or p.in.icmp);
     expect (p.reason == "ICMP type without translation")
@@ -141,13 +141,49 @@ nf nat {
       and q.out.ipv4.src == q.before.out[mapping(q.flow)].ip;
   }
 
+  /// What goes elsewhere goes out, and whoever has a mapping gets its packets there.
+  property goes_out {
+    for p in trace where p.in_port == inside and p.in.ipv4.fragment_offset == 0 and not p.in.icmp.quoted.ipv4
+      and (p.in.l4 or p.in.icmp.type == IcmpType.echo_request or p.in.icmp.type == IcmpType.echo_reply)
+      and mapping(p.flow) in p.before.out and not p.held and not (p.reason == "short frame")
+    let to_a_public_one = p.in.ipv4.dst in p.before.pool_addresses;
+    expect (p.out_port == outside) == not to_a_public_one;
+    expect (p.reason == "hairpinned ICMP query") == (to_a_public_one and p.in.icmp);
+  }
+
+  /// An ICMP error about a packet reaches who sent it, and quotes it as it was there, whichever way it went: out, in or
+  /// from one inside host to another.
+  property errors_come_back {
+    for p, e in trace where p.sent and not p.in.icmp.quoted.ipv4 and p.number < e.number
+      and (e.in.icmp.quoted.l4 or e.in.icmp.quoted.icmp.type == p.in.icmp.type)
+      and e.quoted_flow == p.out.flow and e.in_port == p.out_port and e.in.ipv4.dst == p.out.ipv4.src
+      and (p.in_port == outside
+           or e.before.out[mapping(p.flow)] == Endpoint { ip: p.out.ipv4.src, port: p.out.flow.sport })
+      and (p.out_port == outside
+           or e.before.out[mapping(p.out.flow.reversed)] == Endpoint { ip: p.in.ipv4.dst, port: p.flow.dport })
+      and (p.out_port == outside or (e.in.ipv4.dst in e.before.pool_addresses) == (p.in_port == inside))
+      and e.in.ipv4.fragment_offset == 0 and not e.held and not (e.reason == "short frame")
+    expect e.out_port == p.in_port and e.out.ipv4.dst == p.in.ipv4.src and e.out.quoted_flow == p.flow
+      and (p.out_port == outside or e.out.ipv4.src == p.in.ipv4.dst);
+  }
+
   /// A mapping is there for exactly as long as its protocol says, from the last packet on that used it: one from its
   /// inside endpoint, or one to its public endpoint. ICMP errors do not use it.
   property remembered {
     for p, q in trace where p.sent and p.in_port == inside and p.out_port == outside and p.changes == q.changes
-      and not p.in.icmp.quoted.ipv4 and not (exists r in trace where p.number < r.number and r.number < q.number
-                                             and (r.flow.src == p.flow.src or r.flow.dst == p.out.flow.src))
+      and not p.in.icmp.quoted.ipv4
+      and not (exists r in trace where p.number < r.number and r.number < q.number and not r.in.icmp.quoted.ipv4
+               and (r.flow.src == p.flow.src or r.flow.dst == p.out.flow.src))
     let long = if p.flow.protocol == 6 { 124min } else if p.flow.protocol == 17 { 300s } else { 60s };
     expect (mapping(p.flow) in q.before.out) == (q.at - p.at < long);
+  }
+
+  property remembered_by_answers {
+    for p, q in trace where p.sent and p.in_port == outside and p.out_port == inside and p.changes == q.changes
+      and not p.in.icmp.quoted.ipv4
+      and not (exists r in trace where p.number < r.number and r.number < q.number and not r.in.icmp.quoted.ipv4
+               and (r.flow.src == p.out.flow.dst or r.flow.dst == p.flow.dst))
+    let long = if p.flow.protocol == 6 { 124min } else if p.flow.protocol == 17 { 300s } else { 60s };
+    expect (mapping(p.out.flow.reversed) in q.before.out) == (q.at - p.at < long);
   }
 }
