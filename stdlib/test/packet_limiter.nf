@@ -42,7 +42,8 @@ block packet_limiter {
       and not (q.reason in {"short frame", "no free class"}) and not full(q.at..q.at + 1ns)
       and (exists o in trace where o.number < q.number and o.sent and o.in_port == inside and o.in.l4
            and not o.fragment and o.changes == q.changes and o.flow.protocol == q.flow.protocol
-           and (limited(o.flow) == limited(q.flow) or (o.flow.dst, o.flow.dport) == (q.flow.dst, q.flow.dport)))
+           and limited(o.flow) == limited(q.flow) and (o.flow.dst, o.flow.dport) == (q.flow.dst, q.flow.dport)
+           and o.len >= q.len)
     expect exists p in trace where p.number < q.number and p.in_port == inside and limited(p.flow) == limited(q.flow)
       and (p.sent or p.reason == "short frame")
       and above(1 + count(r in trace where r.in_port == inside and limited(r.flow) == limited(q.flow)
