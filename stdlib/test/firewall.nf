@@ -2,9 +2,10 @@
 /// known by its `flow`; an ICMP error belongs to the conversation that it quotes.
 ///
 /// It cannot know which protocols and ports may pass at all, nor how TCP's states are followed: whoever drops
-/// everything keeps its promises.
+/// everything keeps its promises. What must pass is said of `ordinary` packets.
 use net.flow;
 use net.icmpv6;
+use test.ordinary;
 
 block firewall {
   port inside, outside;
@@ -34,6 +35,7 @@ block firewall {
     for p, q in trace where p.sent and p.in_port == inside and q.in_port == outside and q.flow == p.flow.reversed
       and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
       and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
     expect not q.dropped or q.reason == "short frame";
   }
@@ -43,6 +45,7 @@ block firewall {
     for p, q in trace where answers_refresh and p.sent and p.in_port == outside and q.in_port == outside
       and q.flow == p.flow and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle
       and p.changes == q.changes and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
     expect not q.dropped or q.reason == "short frame";
   }
 

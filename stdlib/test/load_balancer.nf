@@ -2,8 +2,9 @@
 /// What is balanced is a service: a destination address, protocol and port that clients use.
 ///
 /// It cannot know the servers: that each gets its share, or gets any, is for the spec's own properties; so is how long
-/// a flow is remembered beyond `idle`.
+/// a flow is remembered beyond `idle`. What must pass is said of `ordinary` packets.
 use net.flow;
+use test.ordinary;
 
 block load_balancer {
   /// Where the clients are.
@@ -48,6 +49,7 @@ block load_balancer {
       and not p.fragment and not q.fragment and p.in.ipv4 and q.in.ipv4
       and (p.flow.dst, p.flow.dport, p.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol)
       and p.changes == q.changes and not full(q.at..q.at + 1ns)
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
     expect not q.dropped or q.reason == "short frame";
   }
 

@@ -4,10 +4,11 @@
 /// `inside` and `outside` are its ports. Static mappings ("port forwarding") are not for this.
 ///
 /// It cannot know who may answer (filtering: RFC 4787, REQ-8), and says nothing of fragments, nor of protocols but TCP,
-/// UDP and ICMP.
+/// UDP and ICMP. What must pass is said of `ordinary` packets.
 use net.flow;
 use net.icmp;
 use net.ip;
+use test.ordinary;
 
 block nat {
   port inside, outside;
@@ -71,6 +72,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
     expect q.out_port == inside and (q.out.flow.dst, q.out.flow.dport) == (p.flow.src, p.flow.sport);
   }
 
@@ -82,6 +84,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
     expect q.out_port == outside and q.out.flow == p.out.flow;
   }
 
@@ -147,6 +150,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
     expect q.out_port == inside and q.out.flow.dst == p.flow.src and q.out.quoted_flow == p.flow;
   }
 

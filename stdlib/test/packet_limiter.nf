@@ -1,8 +1,9 @@
 /// A limiter that drops: of every flow (or source) no more packets pass than a burst and what a rate gives, and no fewer.
 ///
 /// It cannot know which packets are limited: of fragments, and of what has no ports, nothing is said; nor of a flow
-/// whose entry was thrown out, or found no room.
+/// whose entry was thrown out, or found no room. What must pass is said of `ordinary` packets.
 use net.flow;
+use test.ordinary;
 
 block packet_limiter {
   /// What arrives here is limited.
@@ -40,10 +41,10 @@ block packet_limiter {
   property never_starved {
     for q in trace where q.dropped and q.in_port == inside and q.in.l4 and not q.fragment
       and not (q.reason in {"short frame", "no free class"}) and not full(q.at..q.at + 1ns)
+      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
       and (exists o in trace where o.number < q.number and o.sent and o.in_port == inside and o.in.l4
            and not o.fragment and o.changes == q.changes and o.flow.protocol == q.flow.protocol
-           and limited(o.flow) == limited(q.flow) and (o.flow.dst, o.flow.dport) == (q.flow.dst, q.flow.dport)
-           and o.len >= q.len)
+           and limited(o.flow) == limited(q.flow) and (o.flow.dst, o.flow.dport) == (q.flow.dst, q.flow.dport))
     expect exists p in trace where p.number < q.number and p.in_port == inside and limited(p.flow) == limited(q.flow)
       and (p.sent or p.reason == "short frame")
       and above(1 + count(r in trace where r.in_port == inside and limited(r.flow) == limited(q.flow)
