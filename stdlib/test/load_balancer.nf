@@ -49,7 +49,7 @@ block load_balancer {
       and not p.fragment and not q.fragment and p.in.ipv4 and q.in.ipv4
       and (p.flow.dst, p.flow.dport, p.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol)
       and p.changes == q.changes and not full(q.at..q.at + 1ns)
-      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
+      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
     expect not q.dropped or q.reason == "short frame";
   }
 

@@ -72,7 +72,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
-      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
+      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
     expect q.out_port == inside and (q.out.flow.dst, q.out.flow.dport) == (p.flow.src, p.flow.sport);
   }
 
@@ -84,7 +84,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
-      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
+      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
     expect q.out_port == outside and q.out.flow == p.out.flow;
   }
 
@@ -150,7 +150,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
-      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { q.in.ipv6.hop_limit }, q.flow.src)
+      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
     expect q.out_port == inside and q.out.flow.dst == p.flow.src and q.out.quoted_flow == p.flow;
   }
 

@@ -11,8 +11,8 @@ nf connections_routed {
 
   on packet from inside {
     require l4 and not fragment else drop "not TCP or UDP";
-    require not (ipv4 and ipv4.ttl <= 1 or ipv6 and ipv6.hop_limit <= 1) else drop "expired";
-    if ipv4 { ipv4.ttl -= 1; } else if ipv6 { ipv6.hop_limit -= 1; }
+    require not (ipv4 and ipv4.ttl <= 1) else drop "expired";
+    if ipv4 { ipv4.ttl -= 1; }
     require not (tcp and flow.dport == 25) else drop "mail";
     require len <= 1514B else drop "too long";
     let n = counts.peek(flow.src) else 0;
