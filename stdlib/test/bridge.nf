@@ -2,7 +2,7 @@
 /// a VLAN tag, and of bridges all of whose ports carry these.
 ///
 /// It cannot know who is in which VLAN, nor which frames a bridge keeps for itself (link-local control, groups).
-use net.ethernet;
+use test.tags;
 
 block bridge {
   /// How long a station is remembered after it was last heard. That others send to it does not count.
@@ -10,7 +10,6 @@ block bridge {
   /// Does what is for a group go everywhere? Not in a bridge that knows who listens (RFC 4541).
   param floods_groups: bool = true;
 
-  fn untagged(ether_type: u16) -> bool { ether_type != EtherType.vlan and ether_type != EtherType.service_vlan }
   fn is_group(a: mac) -> bool { a[40:40] == 1 }
 
   /// No frame leaves by the port it came in: that would be a loop.

@@ -2,13 +2,11 @@
 ///
 /// It cannot know the routes: that lookups find the longest prefix is a built-in property of `lpm` tables; nor what is
 /// told to whom about packets that are not forwarded.
-use net.ethernet;
 use net.flow;
 use test.sums;
+use test.tags;
 
 block router {
-  fn untagged(ether_type: u16) -> bool { ether_type != EtherType.vlan and ether_type != EtherType.service_vlan }
-
   /// The time to live falls by one, so that no packet goes round forever; one whose time is up is not forwarded.
   property ttl_falls {
     for p in trace where p.sent and p.in.ipv4

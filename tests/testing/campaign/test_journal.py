@@ -128,16 +128,25 @@ def test_another_spec_does_not_go_on(tmp_path: Path) -> None:
 
 
 def test_other_params_or_another_config_do_not_go_on(tmp_path: Path) -> None:
-    settings = "param age: duration = 5s;\n  config most: u32;\n  state {"
-    path = spec(tmp_path, RIGHT.replace("state {", settings).replace("idle 5s", "idle age")).path
+    """Also where the same text is given for another one."""
+    params = "param age: duration = 5s; param late: duration = 5s;"
+    config = "config some: list<u32>; config more: list<u32>;"
+    path = spec(
+        tmp_path, RIGHT.replace("state {", f"{params} {config} state {{").replace("idle 5s", "idle age + late")
+    ).path
     for n in (1, 2):
-        (tmp_path / f"{n}.toml").write_text(f"most = {n}\n")
-    one, two = ([str(tmp_path / f"{n}.toml")] for n in (1, 2))
-    interrupted(tmp_path, load(path, {"age": "6s"}, one), 1)
-    for params, config in (({"age": "7s"}, one), ({}, one), ({"age": "6s"}, two), ({"age": "6s"}, None)):
+        (tmp_path / f"{n}.csv").write_text(f"value\n{n}\n")
+
+    def given(params: dict[str, str], some: int, more: int) -> Spec:
+        return load(path, params, [f"some={tmp_path}/{some}.csv", f"more={tmp_path}/{more}.csv"])
+
+    interrupted(tmp_path, given({"age": "6s"}, 1, 2), 1)
+    others = [given({"age": "7s"}, 1, 2), given({"late": "6s"}, 1, 2), given({"age": "6s"}, 1, 1)]
+    turned = load(path, {"age": "6s"}, [f"more={tmp_path}/1.csv", f"some={tmp_path}/2.csv"])
+    for other in (*others, turned, load(path, {"age": "6s"})):
         with pytest.raises(Nothing, match="are not what they were"):
-            Journal.resume(tmp_path, load(path, params, config))
-    Journal.resume(tmp_path, load(path, {"age": "6s"}, one)).close(over=False)
+            Journal.resume(tmp_path, other)
+    Journal.resume(tmp_path, given({"age": "6s"}, 1, 2)).close(over=False)
 
 
 @pytest.mark.parametrize("newest", [1, 2])

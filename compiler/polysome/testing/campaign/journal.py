@@ -124,8 +124,9 @@ def _locked(path: Path) -> IO[str] | None:
 
 def _told(spec: Spec) -> str:
     """Changes with whatever may change what the campaign does."""
-    texts = (source.text for source in spec.program.sources.values())  # params and config are among them
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    texts = [source.text for source in spec.program.sources.values()]  # those of params and config say not whose
+    told = [*texts, repr(sorted(spec.params.items())), repr(spec.config)]
+    return hashlib.sha256("\0".join(told).encode()).hexdigest()
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
