@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +43,8 @@ def solved(spec: Spec, seconds: float = SECONDS) -> Coverage:
 
     search = Search(spec, time.monotonic() + seconds)
     search.prove()
-    Chains(search).follow()
+    for _ in Chains(search).turns():
+        pass
     found = search.coverage()
     assert {o.number for o in measure(spec, found.corpus).reached} <= {o.number for o in found.reached}
     return found
@@ -266,6 +269,25 @@ def test_a_campaign_has_random_traffic_and_keeps_what_reached_something(tmp_path
     found = campaign(tiny, seconds=60, seed=1)
     assert missing(found) == [] and found.proved
     assert measure(tiny, found.corpus).reached == found.reached
+
+
+@pytest.mark.parametrize("turns", [0, 10**9])
+def test_random_traffic_goes_on_where_z3_knows_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+) -> None:
+    """Beside what z3 tries, and when it has nothing left to try."""
+    symbolic = pytest.importorskip("polysome.testing.coverage.symbolic.chains")
+
+    def tried(chains: Any) -> Iterator[None]:
+        yield from itertools.takewhile(lambda _: not chains.search.over, itertools.repeat(None, turns))
+
+    monkeypatch.setattr(symbolic.Chains, "turns", tried)
+    late = itertools.chain(itertools.repeat(FRAME[:14], 100), itertools.repeat(FRAME))
+    monkeypatch.setattr(
+        "polysome.testing.traffic.seeded", lambda spec, seed: (Trace({}, (Arrival(0, 10, data),)) for data in late)
+    )
+    found = campaign(spec(tmp_path, "  on packet { if udp { send b; } send a; }"), seconds=20, seed=1)
+    assert missing(found) == []
 
 
 def test_without_z3_nothing_is_said_to_be_unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from polysome.engines.trace import Trace
 from polysome.testing import traffic
 from polysome.testing.coverage.coverage import Coverage, hits
 from polysome.testing.coverage.points import points
 from polysome.testing.spec import Spec
-
-DULL = 40  # random traces in a row that reach nothing new are enough, if z3 is there
 
 
 class Search:
@@ -54,11 +53,7 @@ class Search:
         self.corpus.append(trace)
         return True
 
-    def random(self, seed: int, seconds: float) -> None:
-        """Random traces, until they reach nothing new."""
-        until = min(self.deadline, time.monotonic() + seconds)
-        streams = (traffic.seeded(self.small, seed), traffic.seeded(self.spec, seed))
-        dull = 0
-        while not self.over and time.monotonic() < until and (dull < DULL or not self.proved):
-            for stream in streams:
-                dull = 0 if self.run(next(stream)) else dull + 1
+    def random(self, seed: int) -> Iterator[bool]:
+        """Random traces without end, for state of both sizes in turns: does each reach something new?"""
+        for traces in zip(traffic.seeded(self.small, seed), traffic.seeded(self.spec, seed), strict=True):
+            yield from map(self.run, traces)

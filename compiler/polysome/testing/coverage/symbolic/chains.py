@@ -48,8 +48,8 @@ class Chains:
         self.rows[2].append((self.declared, Moment(trace)))
         self.rows[3].append((self.small, Moment(trace, again=True)))
 
-    def follow(self) -> None:
-        """Until there is nothing left to reach, to try, or no time."""
+    def turns(self) -> Iterator[None]:
+        """One moment is tried at each turn, until there is nothing left to reach, to try, or no time."""
         turn = 0
         while any(self.rows) and not self.search.over:
             turn += 1
@@ -57,6 +57,7 @@ class Chains:
             if self.rows[row]:
                 program, moment = self.rows[row].popleft()
                 self._other(program, moment) if row == 1 else self._wanted(program, moment)
+                yield
 
     def _wanted(self, program: ir.Program, moment: Moment) -> None:
         for one in _again(program, moment.trace) if moment.again and moment.trace is not None else (moment,):
