@@ -76,6 +76,31 @@ def test_a_gap_is_round_or_else_the_shortest_to_the_nanosecond(given: int, longe
     assert [a.time - START for a in small.arrivals] == [0, found]
 
 
+@pytest.mark.parametrize(
+    ("given", "least", "most", "found"),
+    [
+        ((5 * S - 7, 7), 1, 6 * S, (5 * S, 0)),
+        ((5 * S - 7, 7), 1, 5 * S - 1, (S, 4 * S)),
+        ((5 * S - 7, 7), 4_000_000_001, 5 * S - 1, (4_900_000_000, 100_000_000)),
+        ((1_500_000_000, 3_500_000_000), 1_234_567_890, 1_999_999_999, (1_500_000_000, 3_500_000_000)),
+        ((7, 5 * S - 7), 3, 999, (7, 5 * S - 7)),
+    ],
+)
+def test_what_happens_between_two_others_has_a_time_that_is_easily_read(
+    given: tuple[int, int], least: int, most: int, found: tuple[int, int]
+) -> None:
+    """Of three packets the last comes 5 s after the first, and the second from `least` to `most` after it."""
+
+    def broken(execution: Execution) -> tuple[int, ...] | None:
+        times = [fate.at for fate in execution.record.fates]
+        right = len(times) == 3 and times[2] - times[0] >= 5 * S and least <= times[1] - times[0] <= most
+        return (0, 1, 2) if right else None
+
+    times = [9 * S, 9 * S + given[0], 9 * S + sum(given)]
+    small = shrink(limiter(), INTERP, trace([Arrival(0, time, udp()) for time in times]), Artificial(broken))
+    assert tuple(b.time - a.time for a, b in pairwise(small.arrivals)) == found
+
+
 def test_what_state_must_hold_stays() -> None:
     """The third packet of a flow with a limit of two; the limit shrinks with the packets."""
     plans = {0xC0A80002: (2, 1), 0xC0A80003: (100, 1)}

@@ -1,7 +1,11 @@
-"""Times that are simple: a round start, gaps of nothing or round, else as short as still breaks the property."""
+"""Times that are simple: a round start, gaps of nothing or round, else as short as still breaks the property.
+
+What happens between two others, at a time that matters little, happens at one that is easily read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
@@ -19,6 +23,8 @@ def simplify(search: Shrinking) -> None:
     _start(search)
     for number in range(1, len(search.best.arrivals) + len(search.best.changes)):
         _gap(search, number)
+    for number in range(1, len(search.best.arrivals) + len(search.best.changes) - 1):
+        _between(search, number)
 
 
 def _in_order(search: Shrinking) -> None:
@@ -53,6 +59,27 @@ def _gap(search: Shrinking, number: int) -> None:
             gap = middle
         else:
             too_short = middle
+
+
+def _between(search: Shrinking, number: int) -> None:
+    """Event `number` at another time between its neighbours, which stay: the first at which both gaps read better."""
+    gaps = _gaps(search.best)
+    now = gaps[number - 1 : number + 1]
+    whole = sum(now)
+    tried = {
+        (gap, whole - gap) for first in (*ROUND, whole // 2) for gap in (first, whole - first) if 0 <= gap <= whole
+    }
+    better = sorted((_digits(pair), pair) for pair in tried if _digits(pair) < _digits(now))
+    events = _events(search.best)
+    for _, (first, _) in better:
+        moved = [events[number - 1] + first if n == number else time for n, time in enumerate(events)]
+        if search.fails(_moved(search.best, moved)):
+            return
+
+
+def _digits(gaps: Iterable[int]) -> int:
+    """How many digits a reader must take in."""
+    return sum(len(f"{gap}".rstrip("0")) for gap in gaps)
 
 
 def _shortened(search: Shrinking, number: int, gap: int) -> bool:
