@@ -14,6 +14,7 @@ from polysome.cli import (
     diff,
     explain,
     fmt,
+    interrupts,
     new,
     operate,
     plan,
@@ -78,6 +79,7 @@ def _common(
 
 def main() -> None:
     """The entry point; an interrupt ends it quietly."""
+    interrupts.hear()
     output = streams.guard()
     code: str | int | None = 0
     try:

@@ -139,6 +139,16 @@ def test_wrong_sizes_and_captures_are_refused(tmp_path: Path) -> None:
         traffic.traces(spec, captures=[broken])
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, AssertionError])
+def test_what_comes_as_hypothesis_begins_is_raised(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+    def runner(*args: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr("hypothesis.core.ConjectureRunner", runner)
+    with pytest.raises(error):
+        next(traffic.seeded(example("forwarder"), 1))
+
+
 def test_nothing_but_zeros_is_a_simple_trace() -> None:
     """What Hypothesis shrinks to."""
     spec = example("nat").small()

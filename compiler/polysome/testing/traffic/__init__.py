@@ -113,7 +113,10 @@ def _batch(strategy: SearchStrategy[Trace], name: str, wanted: int) -> list[Trac
     def collect(trace: Trace) -> None:
         found.append(trace)
 
-    collect()
+    try:
+        collect()
+    except AssertionError as error:  # Hypothesis's own, of an interrupt that comes as it begins
+        raise error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error from None
     return found[:wanted]
 
 
