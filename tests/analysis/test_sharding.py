@@ -103,6 +103,42 @@ def test_a_condition_on_the_packet_is_part_of_the_key(tmp_path: Path) -> None:
     assert keys(tmp_path, FLOWS, handler) == ["flow if tcp, else flow.reversed", None]
 
 
+def test_maps_of_different_packets_are_spread_by_all_of_each(tmp_path: Path) -> None:
+    """Any two of their places go together, and not each with each."""
+    state = "m: set<Flow> { capacity 4; forever; when full drop; }"
+    state = f"state {{ {state} n{state[1:]} }}"
+    one = "on packet from a { if tcp { m.add(flow); } else { n.add(flow); } send b; }"
+    other = 'on packet from b { if tcp { require flow.reversed in m else drop "no"; send a; } '
+    other += 'require flow.reversed in n else drop "no"; send a; }'
+    assert keys(tmp_path, state, one, other) == ["flow", "flow.reversed"]
+
+
+OF_TYPES = """
+  state {
+    m: set<Flow> { capacity 64; forever; when full drop; }
+    n: map<(ipv6, u16), u64> { capacity 64; forever; when full drop; }
+    h: set<ipv6> { capacity 64; forever; when full drop; }
+  }
+  on packet from a {
+    if tcp { m.add(flow); } else if udp { n[(flow.src, flow.dport)] += 1; } else { h.add(flow.dst); }
+    send b;
+  }
+  on packet from b {
+    require flow.reversed in m else drop "unknown";
+    send a;
+  }"""
+
+
+def test_maps_of_different_packets_have_keys_of_their_types(tmp_path: Path) -> None:
+    """Both ports have numbers, so that a packet of the second meets what one of the first left."""
+    one, other = keys(tmp_path, OF_TYPES)
+    assert one is not None and one.startswith(
+        "hash(flow.src, flow.dst, flow.sport, flow.dport, flow.protocol) if tcp, "
+    )
+    assert " else hash(flow.src, flow.dport," in one and " if udp, else hash(flow.dst," in one
+    assert other == "hash(flow.dst, flow.src, flow.dport, flow.sport, flow.protocol)"
+
+
 def test_a_condition_on_state_is_not(tmp_path: Path) -> None:
     state = "state { m: map<mac, u64> { capacity 4; idle 1s; when full drop; } }"
     handler = "on packet from a {\n if ethernet.src in m { m[ethernet.dst] = 1; }\n send b; }"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from polysome.analysis.shard_keys import Guard, Use, normal_of
 from polysome.analysis.shard_words import shortest
@@ -16,7 +17,8 @@ from polysome.ir.fold import zero
 def key_tree(program: ir.Program, uses: Sequence[Use], members: Mapping[str, tuple[int, ...]]) -> ir.Expr | None:
     """The tuple that all uses of a packet have at `members` of their keys; None if two that a packet may make differ.
 
-    Where uses under contrary conditions differ, the condition is in the key. Every part at `members` is known.
+    Where uses under contrary conditions differ, the condition is in the key, and what it chooses from may have
+    different types (`mixed`). Every part at `members` is known.
     """
     forms = normal_of(program)
 
@@ -69,6 +71,22 @@ def _where(uses: list[Use], guard: Guard, holds: bool) -> list[Use]:
 def _tuple(program: ir.Program, use: Use, parts: tuple[ir.Expr, ...]) -> ir.Expr:
     kept = shortest(program, parts)
     return ir.Make(use.span, t.Tuple(tuple(e.type for e in kept)), kept)
+
+
+def mixed(key: ir.Expr) -> bool:
+    """Do packets have keys of different types, by its conditions?"""
+    if not isinstance(key, ir.Choose):
+        return False
+    return key.then.type != key.orelse.type or mixed(key.then) or mixed(key.orelse)
+
+
+def hashed(key: ir.Expr) -> ir.Expr:
+    """A number in the place of each tuple: equal tuples have equal ones, and all have one type."""
+    if isinstance(key, ir.Choose):
+        then, orelse = hashed(key.then), hashed(key.orelse)
+        return replace(key, type=then.type, then=then, orelse=orelse)
+    assert isinstance(key, ir.Make)
+    return ir.Make(key.span, t.Tuple((t.U64,)), (ir.Hash(key.span, t.U64, key.items),))
 
 
 def total(e: ir.Expr, parser: ir.Parser) -> ir.Expr:

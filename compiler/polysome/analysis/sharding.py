@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from polysome.analysis.shard_keys import SCHEDULE, Context, Use, index_parts, key_type
-from polysome.analysis.shard_tree import key_tree, total
+from polysome.analysis.shard_tree import hashed, key_tree, mixed, total
 from polysome.analysis.shard_uses import contexts
 from polysome.analysis.shard_why import Blocker, blockers_of, timer_blockers
 from polysome.analysis.symbolic import leaves
@@ -82,6 +82,9 @@ def sharding(program: ir.Program) -> Sharding:
         for port in part.ports if part.members else ():
             uses = [u for u in part.uses if any(c.port == port and u in c.uses for c in every)]
             keys[port] = key_tree(program, uses, dict(part.members))
+        if any(mixed(key) for port in part.ports if (key := keys[port]) is not None):
+            for port in part.ports:  # those that use less of the state too: their packets meet the others' entries
+                keys[port] = None if (key := keys[port]) is None else hashed(key)
     blockers = tuple(b for part in parts for b in part.blockers)
     blockers += tuple(b for b in stopped if b.state not in {other.state for other in blockers})
     if stopped:
@@ -135,7 +138,7 @@ def _only(group: list[Context], states: set[str]) -> list[Context]:
 def _vectors(program: ir.Program, group: list[Context]) -> list[dict[str, int]]:
     """Every choice of one place in each state's key such that whoever uses several states has equal values there.
 
-    Choices that are the same value for all packets of every port are left out.
+    Choices that are the same value for all packets of every port are left out, and those that say nothing new.
     """
     states = list(dict.fromkeys(u.state for c in group for u in c.uses))
     found: list[dict[str, int]] = []
@@ -153,7 +156,21 @@ def _vectors(program: ir.Program, group: list[Context]) -> list[dict[str, int]]:
             del chosen[state]
 
     choose(0)
-    return [v for v in found if not _constant(group, v)]
+    return _needed([v for v in found if not _constant(group, v)])
+
+
+def _needed(vectors: list[dict[str, int]]) -> list[dict[str, int]]:
+    """As few of them as have all places of each state: of maps that no packet uses together, any places agree."""
+    kept: list[dict[str, int]] = []
+    held: set[tuple[str, int]] = set()
+    while vectors:
+        most = max(vectors, key=lambda v: len(v.items() - held))
+        if not most.items() - held:
+            break
+        kept.append(most)
+        held |= most.items()
+        vectors = [v for v in vectors if v is not most]
+    return sorted(kept, key=lambda v: tuple(v.values()))
 
 
 def _places(program: ir.Program, state: str, group: list[Context]) -> list[int]:
