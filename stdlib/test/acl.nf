@@ -3,6 +3,7 @@
 ///
 /// It cannot know the rules: that the right packets pass is for the spec's own properties.
 use net.flow;
+use test.ordinary;
 
 block acl {
   /// Packets with the same header have the same verdict, whatever was before: while the rules are the same.
@@ -16,7 +17,9 @@ block acl {
            and p.in.tcp.urg == q.in.tcp.urg and p.in.tcp.ece == q.in.tcp.ece and p.in.tcp.cwr == q.in.tcp.cwr)
       and (not p.in.icmp or p.in.icmp.type == q.in.icmp.type and p.in.icmp.code == q.in.icmp.code)
       and (not p.in.icmpv6 or p.in.icmpv6.type == q.in.icmpv6.type and p.in.icmpv6.code == q.in.icmpv6.code)
-      and p.quoted_flow == q.quoted_flow
+      and p.quoted_flow == q.quoted_flow and p.in.ethernet.src == q.in.ethernet.src
+      and p.in.ethernet.dst == q.in.ethernet.dst and (ordinary(p) and ordinary(q) or p.in == q.in)
+      and (p.in.tcp or p.len == q.len)
       and not (p.reason == "short frame") and not (q.reason == "short frame")
     expect p.sent == q.sent and (not p.sent or p.ports == q.ports);
   }

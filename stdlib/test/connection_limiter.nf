@@ -32,10 +32,8 @@ block connection_limiter {
   property never_too_few {
     for q in trace where q.dropped and q.in_port == inside and q.in.l4 and not q.fragment
       and not (q.reason == "short frame") and not full(q.at..q.at + 1ns)
-      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { 64 }, q.flow.src)
-      and (not q.in.tcp
-           or q.in.tcp.syn == 1 and q.in.tcp.ack == 0 and q.in.tcp.fin == 0 and q.in.tcp.rst == 0)
-      and (exists o in trace where o.sent and o.in_port == inside and o.in.l4 and not o.fragment
+      and ordinary(q) and begins(q)
+      and (exists o in trace where between_hosts(o) and o.sent and o.in_port == inside and o.in.l4 and not o.fragment
            and o.changes == q.changes and o.flow != q.flow
            and (o.flow.dst, o.flow.dport, o.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol))
     expect distinct(p in trace where p.number < q.number and q.at - p.at < longest
@@ -49,7 +47,7 @@ block connection_limiter {
     for p, q in trace where p.sent and p.in_port == inside and q.in_port == inside and p.flow == q.flow
       and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle and p.changes == q.changes
       and not full(p.at..p.at + 1ns) and not full(q.at..q.at + 1ns)
-      and ordinary(q.len, if q.in.ipv4 { q.in.ipv4.ttl } else { 64 }, q.flow.src)
+      and ordinary(q) and between_hosts(p) and goes_on(q) and q.in.ethernet.dst == p.in.ethernet.dst
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not (exists r in trace where r.number < q.number and (r.flow == p.flow or r.flow == p.flow.reversed)
                and (r.in.tcp.fin == 1 or r.in.tcp.rst == 1))

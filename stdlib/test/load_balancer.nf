@@ -43,13 +43,16 @@ block load_balancer {
   }
 
   /// Who is served once is served always, and so is everybody else: no flow of a service is refused while another is
-  /// not. (Only the table may be too full for it.)
+  /// not. (Only the table may be too full for it. A connection begins with a SYN.)
   property every_flow_sent {
     for p, q in trace where p.sent and p.in_port == clients and q.in_port == clients and p.in.l4 and q.in.l4
       and not p.fragment and not q.fragment and p.in.ipv4 and q.in.ipv4
       and (p.flow.dst, p.flow.dport, p.flow.protocol) == (q.flow.dst, q.flow.dport, q.flow.protocol)
       and p.changes == q.changes and not full(q.at..q.at + 1ns)
-      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
+      and ordinary(q) and between_hosts(p) and q.in.ethernet.dst == p.in.ethernet.dst
+      and (begins(q)
+           or p.flow == q.flow and goes_on(q) and goes_on(p) and q.in.tcp.syn == 0 and q.at - p.at < idle
+              and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns))
     expect not q.dropped or q.reason == "short frame";
   }
 

@@ -72,7 +72,8 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
-      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
+      and ordinary(q) and between_hosts(p) and goes_on(q) and not (q.in.tcp.ack == 0)
+      and q.in.ethernet.dst == p.out.ethernet.src
     expect q.out_port == inside and (q.out.flow.dst, q.out.flow.dport) == (p.flow.src, p.flow.sport);
   }
 
@@ -84,7 +85,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
-      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
+      and ordinary(q) and between_hosts(p) and goes_on(q) and q.in.ethernet.dst == p.in.ethernet.dst
     expect q.out_port == outside and q.out.flow == p.out.flow;
   }
 
@@ -150,7 +151,7 @@ block nat {
       and q.at - p.at < lives(p.flow.protocol) and p.changes == q.changes
       and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
       and not q.held and not (q.reason == "short frame")
-      and ordinary(q.len, q.in.ipv4.ttl, q.flow.src)
+      and ordinary(q) and between_hosts(p) and q.in.ethernet.dst == p.out.ethernet.src
     expect q.out_port == inside and q.out.flow.dst == p.flow.src and q.out.quoted_flow == p.flow;
   }
 

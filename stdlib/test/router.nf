@@ -7,6 +7,11 @@ use test.sums;
 use test.tags;
 
 block router {
+  fn same_flags(p: packet, q: packet) -> bool {
+    not q.in.tcp
+      or (p.in.tcp.syn, p.in.tcp.ack, p.in.tcp.fin, p.in.tcp.rst) == (q.in.tcp.syn, q.in.tcp.ack, q.in.tcp.fin, q.in.tcp.rst)
+  }
+
   /// The time to live falls by one, so that no packet goes round forever; one whose time is up is not forwarded.
   property ttl_falls {
     for p in trace where p.sent and p.in.ipv4
@@ -26,7 +31,8 @@ block router {
       and p.in_port == q.in_port and p.changes == q.changes and q.len <= p.len
       and (p.in.ipv4 and q.in.ipv4 and q.in.ipv4.ttl > 1 and q.in.ipv4.ihl == p.in.ipv4.ihl
            or p.in.ipv6 and q.in.ipv6 and q.in.ipv6.hop_limit > 1)
-      and p.in.l4 and q.in.l4 and p.in.ethernet.dst == q.in.ethernet.dst
+      and p.in.l4 and q.in.l4 and p.in.ethernet.dst == q.in.ethernet.dst and p.in.ethernet.src == q.in.ethernet.src
+      and same_flags(p, q)
       and untagged(p.in.ethernet.ether_type) and untagged(q.in.ethernet.ether_type)
     expect q.reason == "short frame";
   }
@@ -56,7 +62,7 @@ block router {
   /// without a VLAN tag: each VLAN may be somebody else's.)
   property one_way_per_flow {
     for p, q in trace where p.sent and q.sent and p.in.ip and q.in.ip and p.flow == q.flow and p.fragment == q.fragment
-      and p.in_port == q.in_port and p.changes == q.changes
+      and p.in_port == q.in_port and p.changes == q.changes and p.in.ip.dscp == q.in.ip.dscp
       and untagged(p.in.ethernet.ether_type) and untagged(q.in.ethernet.ether_type)
     expect p.ports == q.ports and p.out.ethernet.dst == q.out.ethernet.dst;
   }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from polysome.analysis.all import analyse
 from polysome.engines import ENGINES
 from polysome.engines.trace import Arrival, Trace
 from polysome.ir import program as ir
-from polysome.ir.fold import NotConstant, evaluate
 from polysome.semantics.check import check
 from polysome.syntax.diagnostics import Report, SpecError
 from polysome.testing.execution import execute
@@ -162,51 +160,6 @@ def test_what_is_said_of_ports_needs_no_ipv6(kind: str, tmp_path: Path) -> None:
     parser = own[: own.index("nf forgetful_balancer")]
     parser = parser.replace("group l4", "group ip = ipv4;\n  group l4")
     checked(tmp_path, wire(kind, 0).replace("use net.l4;", parser))
-
-
-def address(text: str) -> int:
-    """As `ipv6`, IPv4 addresses mapped into it."""
-    found = ip_address(text)
-    return int(found) if found.version == 6 else 0xFFFF << 32 | int(found)
-
-
-def called(folder: Path, name: str, arguments: str, *values: int) -> bool:
-    """What a function of the library, called with such arguments, says of these values."""
-    module = "tags" if name == "untagged" else name
-    handler = f"on packet {{ if {name}({arguments}) {{ send a; }} send b; }}"
-    _, program, _ = checked(folder, f"use net.l4; use test.{module}; nf f {{ port a, b; {handler} }}")
-    (fn,) = (fn for fn in program.fns.values() if fn.name.endswith(name))
-
-    def read(leaf: ir.Expr) -> int:
-        raise NotConstant(type(leaf).__name__)
-
-    return bool(evaluate(fn.body, read, program.fns, dict(zip(fn.slots, values, strict=True))))
-
-
-@pytest.mark.parametrize(
-    ("length", "ttl", "source", "is_ordinary"),
-    [
-        (1294, 2, "10.0.0.1", True),
-        (1295, 2, "10.0.0.1", False),
-        (60, 1, "10.0.0.1", False),
-        (60, 0, "10.0.0.1", False),
-        *((60, 255, inside, False) for inside in ("0.0.0.0", "0.255.255.255", "127.0.0.0", "127.255.255.255")),
-        *((60, 255, beside, True) for beside in ("1.0.0.0", "126.255.255.255", "128.0.0.0")),
-        *((60, 255, inside, False) for inside in ("169.254.0.0", "169.254.255.255", "224.0.0.0", "255.255.255.255")),
-        *((60, 255, beside, True) for beside in ("169.253.255.255", "169.255.0.0", "223.255.255.255")),
-        *((60, 255, inside, False) for inside in ("::", "::1", "fe80::", "febf:ffff::", "ff00::", "ffff::1")),
-        *((60, 255, beside, True) for beside in ("::2", "fe7f:ffff::", "fec0::", "feff:ffff::", "2001:db8::1")),
-    ],
-)
-def test_what_is_ordinary(length: int, ttl: int, source: str, is_ordinary: bool, tmp_path: Path) -> None:
-    assert called(tmp_path, "ordinary", "len, 64, flow.src", length, ttl, address(source)) == is_ordinary
-
-
-@pytest.mark.parametrize(
-    ("ether_type", "is_untagged"), [(0x0800, True), (0x8100, False), (0x88A8, False), (0x88CC, True)]
-)
-def test_what_is_untagged(ether_type: int, is_untagged: bool, tmp_path: Path) -> None:
-    assert called(tmp_path, "untagged", "0x0800", ether_type) == is_untagged
 
 
 # ---------------------------------------------------------------- they hold, and they catch

@@ -105,6 +105,11 @@ class Frame(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Undefined(Expr):
+    """What no packet has: a field of a header that the parser never extracts."""
+
+
+@dataclass(frozen=True, slots=True)
 class Written(Expr):
     """A field of the first `header` that the `emit` of an emitted packet lists; without `field`: does it list one?"""
 

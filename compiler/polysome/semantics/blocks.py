@@ -16,6 +16,8 @@ from polysome.ir.fold import NotConstant, Undefined, fold
 from polysome.semantics.context import Shared
 from polysome.semantics.expressions import Expressions
 from polysome.semantics.properties import properties
+from polysome.semantics.property_expressions import PropertyExpressions
+from polysome.semantics.property_functions import about_packets, check
 from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import Diagnostic, Report, did_you_mean, listed
@@ -161,6 +163,9 @@ def block_properties(shared: Shared, scope: NfScope, decl: ast.NfDecl, use: ast.
     """The properties of an instance. What they name, the NF must have: else E0224, once, at `use`, a line of the NF."""
     report, shared.report = shared.report, Report(shared.report.sources)
     found = properties(shared, scope, decl)
+    for item in decl.items:
+        if isinstance(item, ast.FnDecl) and about_packets(item):
+            check(PropertyExpressions(shared, scope), item)
     misfits, shared.report = shared.report.errors, report
     if misfits:
         _misfit(report, use, misfits[0])

@@ -16,14 +16,7 @@ def function(user: Context, decl: ast.FnDecl, use: Span) -> str | None:
     shared, name = user.shared, user.scope.prefix.replace(".", "__") + decl.name.text
     if name in shared.fn_types:
         if name not in shared.fns and name in _open(shared.fn_types, shared.fns):
-            user.report.add(
-                "E0324",
-                f"function `{decl.name.text}` calls itself",
-                use,
-                also=[(decl.name.span, "declared here")],
-                why="There is no recursion: every path must have a bound that the compiler can see.",
-                mend="Use a bounded `for` in an action, or unroll it.",
-            )
+            calls_itself(user, decl, use)
             return None
         return name
     x = user.apart(user.scope)
@@ -34,8 +27,30 @@ def function(user: Context, decl: ast.FnDecl, use: Span) -> str | None:
         slots.append(x.bind(param.name, type))
     result = x.types.resolve(decl.result)
     shared.fn_types[name] = (tuple(types), result)
+    if not check_value(user, decl):
+        shared.fns[name] = ir.Fn(name, tuple(slots), x.wrong(decl.span), decl.span)
+        return None
+    body = x.value_block(decl.body, result)
+    shared.fns[name] = ir.Fn(name, tuple(slots), body, decl.span)
+    return name
+
+
+def calls_itself(x: Context, decl: ast.FnDecl, use: Span) -> None:
+    """E0324."""
+    x.report.add(
+        "E0324",
+        f"function `{decl.name.text}` calls itself",
+        use,
+        also=[(decl.name.span, "declared here")],
+        why="There is no recursion: every path must have a bound that the compiler can see.",
+        mend="Use a bounded `for` in an action, or unroll it.",
+    )
+
+
+def check_value(x: Context, decl: ast.FnDecl) -> bool:
+    """Does the function have a value? E0325 if not."""
     if decl.body.value is None:
-        user.report.add(
+        x.report.add(
             "E0325",
             f"function `{decl.name.text}` has no value",
             Span(decl.body.span.file, decl.body.span.end - 1, decl.body.span.end),
@@ -44,11 +59,7 @@ def function(user: Context, decl: ast.FnDecl, use: Span) -> str | None:
             why="A function's value is its last expression, without a semicolon.",
             mend="Remove the last `;`, or add the expression.",
         )
-        shared.fns[name] = ir.Fn(name, tuple(slots), x.wrong(decl.span), decl.span)
-        return None
-    body = x.value_block(decl.body, result)
-    shared.fns[name] = ir.Fn(name, tuple(slots), body, decl.span)
-    return name
+    return decl.body.value is not None
 
 
 def _open(types: Mapping[str, object], done: Mapping[str, ir.Fn]) -> set[str]:

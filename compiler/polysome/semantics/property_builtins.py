@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.ir import types as t
-from polysome.semantics import calls, property_paths, property_runs, state_access
+from polysome.semantics import calls, property_functions, property_paths, property_runs, state_access
 from polysome.semantics.property_context import PropertyContext
 from polysome.semantics.property_usage import USAGE
 from polysome.semantics.scope import NfScope
@@ -20,8 +20,9 @@ def call(x: PropertyContext, node: ast.Call) -> ir.Expr | None:
     """A function that only properties have; None for those of the language. E0320 if there is none of the name."""
     assert isinstance(node.callee, ast.Name)
     name = node.callee.text
-    if isinstance(x.scope.names.values.get(name), ast.FnDecl):
-        return None
+    decl = x.scope.names.values.get(name)
+    if isinstance(decl, ast.FnDecl):
+        return property_functions.call(x, decl, node) if property_functions.about_packets(decl) else None
     if name in FUNCTIONS:
         return FUNCTIONS[name](x, node)
     if name in calls.BUILTINS or name in x.scope.actions:

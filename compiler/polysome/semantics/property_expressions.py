@@ -15,6 +15,7 @@ from polysome.semantics import (
     property_state,
 )
 from polysome.semantics.property_context import PropertyContext
+from polysome.semantics.scope import NfScope
 from polysome.syntax import ast
 from polysome.syntax.diagnostics import one_of
 from polysome.syntax.spans import Span
@@ -65,6 +66,12 @@ class PropertyExpressions(PropertyContext):
             mend=f"Write for example `exists r in {node.text} where …` or `count(r in {node.text} where …)`.",
         )
         return self.wrong(node.span)
+
+    def about_packets(self, function: str) -> PropertyContext:
+        scope = NfScope(self.scope.names, self.scope.prefix, ports=self.scope.ports, params=self.scope.params)
+        inner = PropertyExpressions(self.shared, scope)
+        inner.within = (*self.within, function)
+        return inner
 
     # ------------------------------------------------------------ quantifiers
 

@@ -44,10 +44,24 @@ def header(x: PropertyContext, node: ast.Member | ast.Index | ast.Range) -> ir.E
     assert first is not None
     side = "out" if path.packet.type == pr.EMITTED else path.word.text
     if first.text not in _wire_names(x):
+        if x.within and (never := _never_there(x, path.rest)) is not None:
+            return never
         return None if path.packet.type == pr.EMITTED else _no_attribute(x, first, f"`{shown(path)}`", _wire_names(x))
     x.wire.mask = _reach(x, path.rest)
     value = x.wire.expr(path.rest)
     return value if value.type == t.WRONG else pr.Seen(node.span, value.type, path.packet, side, value)
+
+
+def _never_there(x: PropertyContext, node: ast.Expr) -> ir.Expr | None:
+    """A header that is declared, and that this parser never extracts: not valid, its fields undefined (L12.15)."""
+    header = node.base if isinstance(node, ast.Member) else node
+    decl = x.scope.names.headers.get(header.text) if isinstance(header, ast.Name) else None
+    if decl is None:
+        return None
+    if not isinstance(node, ast.Member):
+        return ir.Const(node.span, t.BOOL, False)
+    field = next((f for f in decl.fields if f.name.text == node.name.text), None)
+    return None if field is None else pr.Undefined(node.span, x.types.resolve(field.type))
 
 
 def _reach(x: PropertyContext, node: ast.Expr) -> int:

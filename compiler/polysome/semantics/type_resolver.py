@@ -40,6 +40,11 @@ def state_only() -> tuple[str, ...]:
     return ("pool", "array", *STATE_KINDS)
 
 
+def is_packet(node: ast.TypeExpr) -> bool:
+    """Does it name a packet, as only parameters of functions for properties can?"""
+    return isinstance(node, ast.TypeName) and node.name == "packet" and not node.args
+
+
 def unusable(type: t.Type) -> bool:
     """Is something in it WRONG, that is, reported before?"""
     return type == t.WRONG or any(map(unusable, members(type)))
@@ -88,6 +93,15 @@ class TypeResolver:
             return self._generic(node)
         if name in self.scope.names.types and arity == 0:
             return self.named(name)
+        if is_packet(node):
+            self.report.add(
+                "E0204",
+                "`packet` is not a type of values",
+                node.span,
+                why="Only properties speak of packets as a whole (L12.15); a handler has one, and reads its headers.",
+                mend="Call a function over packets in properties only, or give it the fields that it needs.",
+            )
+            return t.WRONG
         if name in state_only():
             self.report.add(
                 "E0206",

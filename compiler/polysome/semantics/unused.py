@@ -6,6 +6,8 @@ from polysome.semantics.context import Shared
 from polysome.semantics.expressions import Expressions
 from polysome.semantics.functions import function
 from polysome.semantics.modules import Module
+from polysome.semantics.property_expressions import PropertyExpressions
+from polysome.semantics.property_functions import about_packets, check
 from polysome.semantics.scope import NfScope
 from polysome.semantics.statements import Statements
 from polysome.syntax import ast
@@ -23,6 +25,9 @@ def check_unused(shared: Shared, module: Module, scopes: list[tuple[NfScope, ast
                     x.types.named(item.name.text)
                 case ast.ConstDecl() if scope.names.values.get(item.name.text) is item:
                     x.typed(ast.Name(item.name.span, item.name.text), None)
+                case ast.FnDecl() if about_packets(item):
+                    if scope is shared.root:  # that of a block fits the NF or not, as its properties do
+                        check(PropertyExpressions(shared, scope), item)
                 case ast.FnDecl() if scope.names.values.get(item.name.text) is item:
                     function(x, item, item.name.span)
                 case ast.ActionDecl() if scope.actions.get(item.name.text) is item:

@@ -346,5 +346,63 @@ def test_L12_14_its_units() -> None:
         assert errors(NF.replace("TEXT", f"traffic {{ {clause} }}")) == [code]
 
 
+# ---------------------------------------------------------------- L12.15
+
+
+def about(function: str, *conditions: str) -> list[str]:
+    """The errors of conditions over the packets p and q and emitted e, in an NF with a function over packets."""
+    expects = " ".join(f"expect {c};" for c in conditions)
+    text = f"{function} property one {{ for e in emitted for p, q in trace let z = 0 as u64; {expects} }}"
+    return errors(NF.replace("use net.l4;", "use net.l4; use net.vxlan;").replace("TEXT", text))
+
+
+def test_L12_15_functions_over_packets() -> None:
+    function = (
+        "fn near(p: packet, q: packet, most: u64) -> bool { let n = q.number - p.number; n <= most and n < limit }"
+    )
+    assert about(function, "near(p, q, 3)", "near(q, p, z + 1)", "exists r in trace where near(r, r, limit)") == []
+    both = "fn one(p: packet) -> bool { p.sent } fn two(p: packet, q: packet) -> bool { one(p) and one(q) }"
+    assert about(both, "two(p, q)", "not one(q)") == []
+
+
+def test_L12_15_packets_are_given_by_name() -> None:
+    function = "fn sent(p: packet, sure: bool) -> bool { p.sent and sure }"
+    given = {
+        **dict.fromkeys(("sent(z, true)", "sent(e, true)", "sent(p.in, true)", "sent(e.cause, true)"), "E0321"),
+        **dict.fromkeys(("sent(p)", "sent(p, true, 1)", "sent(sure: p, true)"), "E0321"),
+        "sent(p, 5)": "E0301",
+    }
+    assert about(function, *given) == list(given.values())
+
+
+def test_L12_15_only_properties_use_them() -> None:
+    function = "fn sent(p: packet) -> bool { p.sent }"
+    assert errors(NF.replace("TEXT", function).replace("total += 1;", "if sent(total) { total += 1; }")) == ["E0204"]
+    for text in ("struct S { p: packet }", "fn f(p: u8) -> packet { p }", "config c: packet;"):
+        assert errors(NF.replace("TEXT", "" if "struct" in text else text) + (text if "struct" in text else "")) == [
+            "E0204"
+        ]
+
+
+def test_L12_15_they_see_no_state_and_end() -> None:
+    bodies = {
+        "p.before.total > 0": ["E0904"], "p.after.level == 1": ["E0904"], "f(p)": ["E0324"],
+        "let n = 1 as u8;": ["E0325"],
+        "n == 0": ["E0213"], "p.unknown": ["E0901"], "p.in.ipv4.ttl": ["E0301"],
+    }  # fmt: skip
+    for body, expected in bodies.items():
+        found = f"fn f(p: packet) -> bool {{ {body} }}"
+        assert (about(found, "f(p)"), about(found)) == (expected, [*expected, "E0907"]), body
+
+
+def test_L12_15_headers_that_the_parser_never_extracts() -> None:
+    for body in ("p.in.vxlan and p.out.vxlan", "p.in.vxlan.vni == 5", "p.in.ipv4 and not p.in.vxlan"):
+        assert about(f"fn f(p: packet) -> bool {{ {body} }}", "f(p)") == []
+    for body in ("p.in.vxlan.colour == 5", "p.in.geneve", "p.in.vxlan.vni.bit == 5", "p.in.vxlan.vni"):
+        (code,) = about(f"fn f(p: packet) -> bool {{ {body} }}", "f(p)")
+        assert code in ("E0901", "E0301", "E0308"), (body, code)
+    assert about("", "p.in.vxlan") == ["E0901"]
+
+
 def test_each_function_of_properties_says_how_it_is_written() -> None:
     assert set(FUNCTIONS) == set(USAGE)

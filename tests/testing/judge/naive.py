@@ -230,6 +230,8 @@ class Naive:
                 return self._config(0)[name]
             case pr.Lookup():
                 return self._table(e, self._config(0), env)
+            case pr.Undefined():
+                return None
             case pr.Written(packet=packet, header=header, field=field):
                 return self._written(self.value(packet, env), header, field)
             case pr.ChecksumsValid(packet=packet, side=side):  # which ones are right: test_checksums.py

@@ -1,4 +1,4 @@
-"""LANGUAGE.md L12.1 to L12.13 on traces whose answers are known: what holds, what fails.
+"""LANGUAGE.md L12.1 to L12.13, and L12.15, on traces whose answers are known: what holds, what fails.
 
 `CASES`: a property's text, and the run that it judges (talk.py).
 """
@@ -388,7 +388,21 @@ CASES: list[tuple[str, str, list[tuple[int, str, bytes]], bool]] = [
         SPREAD,
         False,
     ),
+    ("L12_15", "for p, q in trace expect apart(p, q, q.number - p.number);", TALK, True),
+    ("L12_15", "for p, q in trace expect apart(p, q, 1);", TALK[:2], True),
+    ("L12_15", "for p, q in trace expect apart(q, p, 1);", TALK[:2], False),
+    ("L12_15", "for p in trace expect (exists q in trace where apart(p, q, 1)) == (p.number != 4);", TALK[:5], True),
+    ("L12_15", "for p in trace expect not tunnelled(p) and not (vni(p) == 0) and not (vni(p) != 0);", TALK, True),
+    ("L12_15", "for p in trace expect tunnelled(p);", TALK, False),
 ]
+FUNCTIONS = """
+  fn apart(one: packet, other: packet, n: u64) -> bool {
+    let gap = other.number - one.number;
+    gap == n and one.number < other.number
+  }
+  fn tunnelled(p: packet) -> bool { p.sent and (p.in.vxlan or p.out.vxlan) }
+  fn vni(p: packet) -> bit<24> { p.in.vxlan.vni }
+"""
 
 
 @pytest.mark.parametrize(("rule", "text", "packets", "holds"), CASES, ids=lambda v: v if isinstance(v, str) else "")
@@ -402,10 +416,11 @@ def test_rule(rule: str, text: str, packets: list[tuple[int, str, bytes]], holds
 @cache
 def all_cases() -> Spec:
     """One spec with all of CASES, because checking a spec takes most of the time."""
-    return spec(NF.replace("PROPERTIES", "\n".join(f"  property p{n} {{ {c[1]} }}" for n, c in enumerate(CASES))))
+    cases = "\n".join(f"  property p{n} {{ {c[1]} }}" for n, c in enumerate(CASES))
+    return spec("use net.vxlan; " + NF.replace("PROPERTIES", FUNCTIONS + cases))
 
 
-@pytest.mark.parametrize("rule", [f"L12_{n}" for n in range(1, 14)])
+@pytest.mark.parametrize("rule", [f"L12_{n}" for n in (*range(1, 14), 15)])
 def test_every_rule_has_a_case(rule: str) -> None:
     assert any(holds for name, _, _, holds in CASES if name == rule)
 

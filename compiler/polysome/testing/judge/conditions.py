@@ -121,10 +121,12 @@ def always(e: ir.Expr) -> bool:
 
 
 def parts(e: ir.Expr) -> Iterator[ir.Expr]:
-    """The expressions directly inside `e` that are about the same names: not those of a quantifier or a packet."""
+    """The expressions directly inside `e` that are about the same names: not those of a quantifier, `let` or packet."""
     match e:
         case pr.Seen() | ir.Local() | ir.Const():
             return
+        case ir.LetIn(value=value):
+            yield value
         case pr.Quantified(domain=domain) | pr.Aggregate(domain=domain):
             if domain.source is not None:
                 yield domain.source

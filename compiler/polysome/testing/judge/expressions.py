@@ -94,6 +94,8 @@ class PropertyCode(Functions):
                 return self._attribute(packet, "in_port")
             case pr.Seen():
                 return self._seen_of(e)
+            case pr.Undefined():
+                return Code("None", True)
             case pr.Written(packet=packet, header=header, field=field):
                 return self._of_packet(packet, lambda n: f"V.written({n}, {header!r}, {field})", True)
             case pr.ChecksumsValid(packet=packet, side=side):

@@ -224,6 +224,8 @@ class _Finder:
                 self._meet(right, left, meant)
             case ir.InSet(item=item, set=several):
                 self._meet(item, several, wish)
+                for name in self._origin(several).configs if isinstance(item, ir.Make) else ():
+                    self._key(name, item, wish)
             case ir.InPrefix(address=address, prefix=prefix):
                 self._meet(address, prefix, wish)
 

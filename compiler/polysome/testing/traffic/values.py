@@ -18,6 +18,7 @@ from polysome.kinds.state import TABLE_KINDS, brought
 from polysome.kinds.values import Prefix
 from polysome.testing.traffic.choices import Choices
 from polysome.testing.traffic.constants import constants
+from polysome.testing.traffic.selected import selected
 
 EPOCH = 1_600_000_000 * 10**9  # when traces begin: a round time in 2020
 
@@ -82,9 +83,11 @@ def around(constant: Any, width: int) -> list[int]:
 
 @lru_cache(maxsize=512)
 def numbers(program: ir.Program, type: t.Type, width: int) -> tuple[int, ...]:
-    """Values of an integer: small ones, the program's constants of the type with their neighbours, the largest."""
+    """Values of an integer: those by which a parser goes on, where config is looked up by them; small ones, the
+    program's constants of the type with their neighbours, the largest.
+    """
     most = (1 << width) - 1
-    found = dict.fromkeys((1, 2, 3, 0) if width < 16 else (1024, 80, 1025, 2, 0))
+    found = dict.fromkeys((*selected(program).get(type, ()), *((1, 2, 3, 0) if width < 16 else (1024, 80, 1025, 2, 0))))
     for constant in constants(program).types.get(type, ()):
         found |= dict.fromkeys(around(constant, width))
     return tuple(v & most for v in found | {most: None})
