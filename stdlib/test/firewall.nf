@@ -18,12 +18,12 @@ block firewall {
   param evicts: bool = false;
 
   /// Is r a reason to refuse q, whose connection p goes on with or begins (RFC 9293, section 3.5)? It ends it, or goes on
-  /// with it while q accepts it, or begins it, and was not accepted.
+  /// with it while q accepts it, or begins it, and was not accepted; or it is a packet of q's flow, from the other side.
   fn unsettles(r: packet, p: packet, q: packet) -> bool {
     r.number < q.number and (r.flow == q.flow or r.flow == q.flow.reversed)
-      and (r.in.tcp.fin == 1 or r.in.tcp.rst == 1
+      and (r.in.tcp.fin == 1 or r.in.tcp.rst == 1 or r.in_port == inside and r.flow == q.flow
            or (if q.in.tcp.syn == 1 { r.number > p.number } else { r.in.tcp.syn == 1 and r.in.tcp.ack == 0 })
-              and not (exists a in trace where accepts(a, q) and a.number > r.number and a.number < p.number))
+           and not (exists a in trace where accepts(a, q) and a.number > r.number and a.number < p.number))
   }
 
   fn accepts(a: packet, q: packet) -> bool {
@@ -59,7 +59,8 @@ block firewall {
     for p, q in trace where answers_refresh and p.sent and p.in_port == outside and q.in_port == outside
       and q.flow == p.flow and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle
       and p.changes == q.changes and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
-      and ordinary(q) and between_hosts(p) and goes_on(q) and (p.in.tcp.syn, p.in.tcp.ack) == (q.in.tcp.syn, q.in.tcp.ack)
+      and ordinary(q) and between_hosts(p) and goes_on(q)
+      and (p.in.tcp.syn, p.in.tcp.ack) == (q.in.tcp.syn, q.in.tcp.ack)
       and not (exists r in trace where unsettles(r, p, q))
     expect not q.dropped or q.reason == "short frame";
   }

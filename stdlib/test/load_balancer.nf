@@ -52,7 +52,7 @@ block load_balancer {
       and ordinary(q) and between_hosts(p) and q.in.ethernet.dst == p.in.ethernet.dst
       and (begins(q)
            or p.flow == q.flow and goes_on(q) and goes_on(p) and q.in.tcp.syn == 0 and q.at - p.at < idle
-              and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns))
+           and not evicted(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns))
     expect not q.dropped or q.reason == "short frame";
   }
 

@@ -16,10 +16,10 @@ fn of_a_host(a: ipv6) -> bool {
 fn between_hosts(q: packet) -> bool {
   untagged(q.in.ethernet.ether_type) and q.in.ethernet.src[40:40] == 0 and q.in.ethernet.dst[40:40] == 0
     and (if q.in.ipv4 {
-           of_a_host(q.in.ipv4.src as ipv6) and of_a_host(q.in.ipv4.dst as ipv6) and q.in.ipv4.src != q.in.ipv4.dst
-         } else {
-           of_a_host(q.in.ipv6.src) and of_a_host(q.in.ipv6.dst) and q.in.ipv6.src != q.in.ipv6.dst
-         })
+      of_a_host(q.in.ipv4.src as ipv6) and of_a_host(q.in.ipv4.dst as ipv6) and q.in.ipv4.src != q.in.ipv4.dst
+    } else {
+      of_a_host(q.in.ipv6.src) and of_a_host(q.in.ipv6.dst) and q.in.ipv6.src != q.in.ipv6.dst
+    })
     and not (q.in.tcp.sport == 0 or q.in.tcp.dport == 0 or q.in.udp.sport == 0 or q.in.udp.dport == 0)
 }
 

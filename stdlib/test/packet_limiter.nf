@@ -42,7 +42,8 @@ block packet_limiter {
     for q in trace where q.dropped and q.in_port == inside and q.in.l4 and not q.fragment
       and not (q.reason in {"short frame", "no free class"}) and not full(q.at..q.at + 1ns)
       and ordinary(q) and goes_on(q)
-      and (exists o in trace where between_hosts(o) and o.in.ethernet.dst == q.in.ethernet.dst and o.number < q.number and o.sent and o.in_port == inside and o.in.l4
+      and (exists o in trace where between_hosts(o) and o.in.ethernet.dst == q.in.ethernet.dst and o.number < q.number
+           and o.sent and o.in_port == inside and o.in.l4
            and not o.fragment and o.changes == q.changes and o.flow.protocol == q.flow.protocol
            and limited(o.flow) == limited(q.flow) and (o.flow.dst, o.flow.dport) == (q.flow.dst, q.flow.dport))
     expect exists p in trace where p.number < q.number and p.in_port == inside and limited(p.flow) == limited(q.flow)

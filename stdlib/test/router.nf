@@ -9,7 +9,8 @@ use test.tags;
 block router {
   fn same_flags(p: packet, q: packet) -> bool {
     not q.in.tcp
-      or (p.in.tcp.syn, p.in.tcp.ack, p.in.tcp.fin, p.in.tcp.rst) == (q.in.tcp.syn, q.in.tcp.ack, q.in.tcp.fin, q.in.tcp.rst)
+      or (p.in.tcp.syn, p.in.tcp.ack, p.in.tcp.fin, p.in.tcp.rst)
+      == (q.in.tcp.syn, q.in.tcp.ack, q.in.tcp.fin, q.in.tcp.rst)
   }
 
   /// The time to live falls by one, so that no packet goes round forever; one whose time is up is not forwarded.

@@ -1,7 +1,9 @@
 /// A bridge that keeps what is for bridges only, bars stations, and takes no frame longer than a tag more than 1518.
 use net.ethernet;
 
-parser frame { state start { extract ethernet; } }
+parser frame {
+  state start { extract ethernet; }
+}
 
 nf bridge_guard {
   port p1, p2, p3;

@@ -1,7 +1,9 @@
 /// A bridge with storm control: of what goes everywhere each port may send so much.
 use net.ethernet;
 
-parser frame { state start { extract ethernet; } }
+parser frame {
+  state start { extract ethernet; }
+}
 
 nf bridge_storm {
   port p1, p2, p3;

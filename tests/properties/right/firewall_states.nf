@@ -24,9 +24,9 @@ nf firewall_states {
     let known = flow in tcp_talks;
     require known or tcp.syn == 1 and tcp.ack == 0 and tcp.fin == 0 and tcp.rst == 0 else drop "not begun";
     let next = if tcp.fin == 1 or tcp.rst == 1 { State.closing }
-               else if s == State.accepted and tcp.ack == 1 and tcp.syn == 0 { State.open }
-               else if s == State.closing and tcp.syn == 1 and tcp.ack == 0 { State.opening }
-               else { s };
+      else if s == State.accepted and tcp.ack == 1 and tcp.syn == 0 { State.open }
+      else if s == State.closing and tcp.syn == 1 and tcp.ack == 0 { State.opening }
+      else { s };
     require not (s == State.open and tcp.syn == 1) else drop "SYN in a connection";
     tcp_talks[flow] = next;
     send outside;
