@@ -164,7 +164,7 @@ def block_properties(shared: Shared, scope: NfScope, decl: ast.NfDecl, use: ast.
     report, shared.report = shared.report, Report(shared.report.sources)
     found = properties(shared, scope, decl)
     for item in decl.items:
-        if isinstance(item, ast.FnDecl) and about_packets(item):
+        if isinstance(item, ast.FnDecl) and about_packets(scope, item):
             check(PropertyExpressions(shared, scope), item)
     misfits, shared.report = shared.report.errors, report
     if misfits:

@@ -22,7 +22,7 @@ def call(x: PropertyContext, node: ast.Call) -> ir.Expr | None:
     name = node.callee.text
     decl = x.scope.names.values.get(name)
     if isinstance(decl, ast.FnDecl):
-        return property_functions.call(x, decl, node) if property_functions.about_packets(decl) else None
+        return property_functions.call(x, decl, node) if property_functions.about_packets(x.scope, decl) else None
     if name in FUNCTIONS:
         return FUNCTIONS[name](x, node)
     if name in calls.BUILTINS or name in x.scope.actions:

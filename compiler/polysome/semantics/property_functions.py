@@ -8,14 +8,14 @@ from polysome.semantics.arguments import arity, values_alone
 from polysome.semantics.functions import calls_itself, check_value
 from polysome.semantics.property_context import PropertyContext
 from polysome.semantics.property_paths import packet_of, some_packet
-from polysome.semantics.scope import Local
+from polysome.semantics.scope import Local, NfScope
 from polysome.semantics.type_resolver import is_packet
 from polysome.syntax import ast
 
 
-def about_packets(decl: ast.FnDecl) -> bool:
-    """Does the function have parameters that are packets?"""
-    return any(is_packet(param.type) for param in decl.params)
+def about_packets(scope: NfScope, decl: ast.FnDecl) -> bool:
+    """Does the function have parameters that are packets, and not of a type of the spec's own that has this name?"""
+    return "packet" not in scope.names.types and any(is_packet(param.type) for param in decl.params)
 
 
 def call(x: PropertyContext, decl: ast.FnDecl, node: ast.Call) -> ir.Expr:

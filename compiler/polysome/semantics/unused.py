@@ -25,7 +25,7 @@ def check_unused(shared: Shared, module: Module, scopes: list[tuple[NfScope, ast
                     x.types.named(item.name.text)
                 case ast.ConstDecl() if scope.names.values.get(item.name.text) is item:
                     x.typed(ast.Name(item.name.span, item.name.text), None)
-                case ast.FnDecl() if about_packets(item):
+                case ast.FnDecl() if about_packets(scope, item):
                     if scope is shared.root:  # that of a block fits the NF or not, as its properties do
                         check(PropertyExpressions(shared, scope), item)
                 case ast.FnDecl() if scope.names.values.get(item.name.text) is item:

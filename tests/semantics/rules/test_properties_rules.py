@@ -384,6 +384,12 @@ def test_L12_15_only_properties_use_them() -> None:
         ]
 
 
+def test_L12_15_a_type_of_that_name_is_another_thing() -> None:
+    own = NF.replace("struct Meter", "struct packet { n: u8 } struct Meter")
+    text = "fn twice(p: packet) -> u8 { p.n * 2 } property one { expect twice(packet { n: 2 }) == 4; }"
+    assert errors(own.replace("TEXT", text).replace("total += 1;", "total += twice(packet { n: 1 }) as u64;")) == []
+
+
 def test_L12_15_they_see_no_state_and_end() -> None:
     bodies = {
         "p.before.total > 0": ["E0904"], "p.after.level == 1": ["E0904"], "f(p)": ["E0324"],
