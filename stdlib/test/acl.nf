@@ -1,7 +1,8 @@
-/// A packet filter without memory, that goes by the port a packet comes from, its `flow`, and what a header says beside:
-/// DSCP, TCP flags, ICMP type and code, whether it is a fragment.
+/// A packet filter without memory, that goes by the port a packet comes from, its MAC addresses, its `flow`, and what a
+/// header says beside: DSCP, TCP flags, ICMP type and code, whether it is a fragment, how long what is not TCP is.
 ///
-/// It cannot know the rules: that the right packets pass is for the spec's own properties.
+/// It cannot know the rules: that the right packets pass is for the spec's own properties. Whether they go by something
+/// else too, such as options or hops, does not show in `ordinary` packets; of others only equal ones are compared.
 use net.flow;
 use test.ordinary;
 
