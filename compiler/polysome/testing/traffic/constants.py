@@ -17,6 +17,7 @@ from polysome.ir import program as ir
 from polysome.ir import types as t
 from polysome.ir.fold import constant
 from polysome.ir.operators import COMPARISONS
+from polysome.ir.value_places import members
 from polysome.ir.walk import walk
 from polysome.kinds.values import Prefix
 
@@ -224,7 +225,7 @@ class _Finder:
                 self._meet(right, left, meant)
             case ir.InSet(item=item, set=several):
                 self._meet(item, several, wish)
-                for name in self._origin(several).configs if isinstance(item, ir.Make) else ():
+                for name in self._origin(several).configs if members(item.type) else ():
                     self._key(name, item, wish)
             case ir.InPrefix(address=address, prefix=prefix):
                 self._meet(address, prefix, wish)
@@ -304,10 +305,9 @@ class _Finder:
         """A lookup in a config table."""
         for wanted, _ in self._origin(key).fields:
             self._field(wanted, wish, ConfigLink(source, True))
-        if isinstance(key, ir.Make):
-            for part, item in enumerate(key.items):
-                for wanted, _ in self._origin(item).fields:
-                    self._field(wanted, wish, ConfigLink(source, True, part))
+        for part, _ in enumerate(members(key.type)):
+            for wanted, _ in self._member(key, part, 0).fields:
+                self._field(wanted, wish, ConfigLink(source, True, part))
 
     def _field(self, key: FieldKey, wish: Wish, value: Any) -> None:
         if value is not None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from polysome.analysis.layout import WIRE, layout
 from polysome.ir import program as ir
 from polysome.ir.walk import walk
-from polysome.testing.traffic import customs
+from polysome.testing.traffic import customs, rows
 from polysome.testing.traffic.choices import Choices, Weighted
 from polysome.testing.traffic.constants import Bits, constants
 from polysome.testing.traffic.frames import Frame, Layer
@@ -31,6 +31,7 @@ def fresh(program: ir.Program, c: Choices, world: World, port: int, peer: int, w
     frame = Frame([], missing=broken)
     for i in wanted.path:
         frame.layers.append(_layer(program, c, world, shapes(program)[i], pins, port, peer))
+    rows.meet(program, c, world, frame)
     _peeks(frame, chain)
     frame.payload = _cut_off(program, c, frame, chain) if broken else content
     return frame

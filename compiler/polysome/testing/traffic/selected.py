@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from polysome.ir import program as ir
 from polysome.ir import types as t
+from polysome.ir.value_places import members
 from polysome.testing.traffic.constants import constants
 
 
@@ -28,3 +29,19 @@ def selected(program: ir.Program) -> Mapping[t.Type, tuple[int, ...]]:
             ranges = (match.ranges[place] for case in node.cases if case.target >= 0 for match in case.matches)
             found.setdefault(key.type, {}).update({r[0]: None for r in ranges if r is not None})
     return {type: tuple(values) for type, values in found.items()}
+
+
+@lru_cache(maxsize=64)
+def mapped(program: ir.Program) -> bool:
+    """Is config looked up by IPv4 addresses as IPv6 ones (RFC 4291, section 2.5.5.2), as a `flow` has them?"""
+    headers = {instance.header.name: instance.header for instance in program.parser.instances}
+    for (header, field), pool in constants(program).fields.items():
+        if header not in headers or headers[header].fields[field].type != t.IPV4:
+            continue
+        for link in (link for links in pool.links for link in links if link.keys):
+            type = program.config[link.name].type
+            key = type.key if isinstance(type, t.Table) else type.item if isinstance(type, t.SetOf) else None
+            parts = () if key is None or link.part is None else members(key)
+            if (parts[link.part] if parts and link.part is not None else key) == t.IPV6:
+                return True
+    return False

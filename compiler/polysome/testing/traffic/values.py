@@ -18,7 +18,7 @@ from polysome.kinds.state import TABLE_KINDS, brought
 from polysome.kinds.values import Prefix
 from polysome.testing.traffic.choices import Choices
 from polysome.testing.traffic.constants import constants
-from polysome.testing.traffic.selected import selected
+from polysome.testing.traffic.selected import mapped, selected
 
 EPOCH = 1_600_000_000 * 10**9  # when traces begin: a round time in 2020
 
@@ -56,7 +56,7 @@ def usual(type: t.Address) -> tuple[int, ...]:
 @lru_cache(maxsize=512)
 def addresses(program: ir.Program, type: t.Address) -> tuple[int, ...]:
     """Usual ones, then those around the program's constants."""
-    found = dict.fromkeys(_ADDRESSES[type.name])
+    found = dict.fromkeys(_asked_for(program, type))
     for constant in constants(program).types.get(type, ()):
         found |= dict.fromkeys(around(constant, type.width))
     return tuple(found)
@@ -65,7 +65,15 @@ def addresses(program: ir.Program, type: t.Address) -> tuple[int, ...]:
 @lru_cache(maxsize=512)
 def odd_addresses(program: ir.Program, type: t.Address) -> tuple[int, ...]:
     """Those that mean something else than one host, and the program's constants with their neighbours."""
-    return (*_EXTREMES[type.name], *addresses(program, type)[len(_ADDRESSES[type.name]) :])
+    return (*_EXTREMES[type.name], *addresses(program, type)[len(_asked_for(program, type)) :])
+
+
+def _asked_for(program: ir.Program, type: t.Address) -> tuple[int, ...]:
+    """Usual ones; IPv4 ones too where config is asked for them as IPv6 ones."""
+    found = list(_ADDRESSES[type.name])
+    for n, address in enumerate(_ADDRESSES["ipv4"] if type == t.IPV6 and mapped(program) else ()):
+        found.insert(2 * n, 0xFFFF << 32 | address)
+    return tuple(found)
 
 
 def around(constant: Any, width: int) -> list[int]:

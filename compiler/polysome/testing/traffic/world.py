@@ -93,7 +93,7 @@ class World:
             found = []
             for name, value in self.config.items():
                 for of, one in values.leaves(self.program.config[name].type, value):
-                    found += _numbers(of, one, type, type.width)
+                    found += numbers_of(of, one, type, type.width)
             found = self._known[type] = list(dict.fromkeys(found))
         return found
 
@@ -152,7 +152,7 @@ class World:
         """The values of a field's pool that are meant by `wish`."""
         found: list[int] = []
         for value in pool.values[wish]:
-            found += _numbers(field.type, value, field.type, field.width)
+            found += numbers_of(field.type, value, field.type, field.width)
         for link in pool.links[wish]:
             key = (link, field.type, port)
             if key not in self._links:
@@ -170,14 +170,14 @@ class World:
             pairs = values.keys(type, value, link.part)
         found: list[int] = []
         for of, one in pairs:
-            found += _numbers(of, one, field.type, field.width)
+            found += numbers_of(of, one, field.type, field.width)
         if not found and link.keys:  # a member of the value may be meant
             for of, one in values.leaves(type, value):
-                found += _numbers(of, one, field.type, field.width)
+                found += numbers_of(of, one, field.type, field.width)
         return list(dict.fromkeys(found))
 
 
-def _numbers(of: t.Type, one: Any, type: t.Type, width: int) -> Sequence[int]:
+def numbers_of(of: t.Type, one: Any, type: t.Type, width: int) -> Sequence[int]:
     """A config value as values of a field: of a prefix some members; an IPv4-mapped address as IPv4 one."""
     if isinstance(one, Prefix):
         return values.inside(one, type) if isinstance(type, t.Address) else ()
