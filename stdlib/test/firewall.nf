@@ -59,8 +59,8 @@ block firewall {
     for p, q in trace where answers_refresh and p.sent and p.in_port == outside and q.in_port == outside
       and q.flow == p.flow and p.in.l4 and q.in.l4 and p.fragment == q.fragment and q.at - p.at < idle
       and p.changes == q.changes and not full(p.at..q.at + 1ns) and not ended(End.removed, p.at..q.at + 1ns)
-      and ordinary(q) and between_hosts(p) and goes_on(q)
-      and (p.in.tcp.syn, p.in.tcp.ack) == (q.in.tcp.syn, q.in.tcp.ack)
+      and ordinary(q) and between_hosts(p) and goes_on(q) and q.in.ethernet.dst == p.in.ethernet.dst
+      and (not q.in.tcp or (p.in.tcp.syn, p.in.tcp.ack) == (q.in.tcp.syn, q.in.tcp.ack))
       and not (exists r in trace where unsettles(r, p, q))
     expect not q.dropped or q.reason == "short frame";
   }
