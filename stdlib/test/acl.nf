@@ -13,9 +13,7 @@ block acl {
       and q.in.ip
       and p.in.ip.dscp == q.in.ip.dscp and p.in.ip.ecn == q.in.ip.ecn and p.fragment == q.fragment
       and p.in.l4 == q.in.l4 and p.in.icmp == q.in.icmp and p.in.icmpv6 == q.in.icmpv6
-      and (not p.in.tcp or p.in.tcp.syn == q.in.tcp.syn and p.in.tcp.ack == q.in.tcp.ack
-           and p.in.tcp.fin == q.in.tcp.fin and p.in.tcp.rst == q.in.tcp.rst and p.in.tcp.psh == q.in.tcp.psh
-           and p.in.tcp.urg == q.in.tcp.urg and p.in.tcp.ece == q.in.tcp.ece and p.in.tcp.cwr == q.in.tcp.cwr)
+      and same_flags(p, q)
       and (not p.in.icmp or p.in.icmp.type == q.in.icmp.type and p.in.icmp.code == q.in.icmp.code)
       and (not p.in.icmpv6 or p.in.icmpv6.type == q.in.icmpv6.type and p.in.icmpv6.code == q.in.icmpv6.code)
       and p.quoted_flow == q.quoted_flow and p.in.ethernet.src == q.in.ethernet.src

@@ -39,6 +39,14 @@ fn goes_on(q: packet) -> bool {
 /// Is it no segment of TCP, or one that begins a connection?
 fn begins(q: packet) -> bool { not q.in.tcp or goes_on(q) and q.in.tcp.syn == 1 and q.in.tcp.ack == 0 }
 
+/// Do both have the same TCP flags, or is q no segment?
+fn same_flags(p: packet, q: packet) -> bool {
+  not q.in.tcp
+    or p.in.tcp.syn == q.in.tcp.syn and p.in.tcp.ack == q.in.tcp.ack and p.in.tcp.fin == q.in.tcp.fin
+    and p.in.tcp.rst == q.in.tcp.rst and p.in.tcp.psh == q.in.tcp.psh and p.in.tcp.urg == q.in.tcp.urg
+    and p.in.tcp.ece == q.in.tcp.ece and p.in.tcp.cwr == q.in.tcp.cwr
+}
+
 /// Is q a segment that may answer p (RFC 9293, section 3.5), or no segment of TCP?
 fn may_answer(p: packet, q: packet) -> bool {
   not q.in.tcp or goes_on(q) and q.in.tcp.ack == 1 and q.in.tcp.syn == p.in.tcp.syn and goes_on(p)

@@ -3,16 +3,11 @@
 /// It cannot know the routes: that lookups find the longest prefix is a built-in property of `lpm` tables; nor what is
 /// told to whom about packets that are not forwarded.
 use net.flow;
+use test.ordinary;
 use test.sums;
 use test.tags;
 
 block router {
-  fn same_flags(p: packet, q: packet) -> bool {
-    not q.in.tcp
-      or (p.in.tcp.syn, p.in.tcp.ack, p.in.tcp.fin, p.in.tcp.rst)
-      == (q.in.tcp.syn, q.in.tcp.ack, q.in.tcp.fin, q.in.tcp.rst)
-  }
-
   /// The time to live falls by one, so that no packet goes round forever; one whose time is up is not forwarded.
   property ttl_falls {
     for p in trace where p.sent and p.in.ipv4

@@ -13,7 +13,7 @@ PARSERS = {
     "select ethernet.ether_type { EtherType.ipv4 => v4; } } state v4 { extract ipv4; } }",
 }
 ONE = ("ordinary", "between_hosts", "goes_on", "begins")
-TWO = ("may_answer",)
+TWO = ("may_answer", "same_flags")
 SYN, ACK, FIN, RST, PSH, URG = 2, 16, 1, 4, 8, 32
 
 
@@ -106,8 +106,18 @@ def test_answers_to_segments() -> None:
     right = {(SYN, SYN | ACK), *itertools.product((ACK, ACK | PSH), repeat=2)}
     for first, second in itertools.product(kinds, repeat=2):
         frames = [ethernet(ipv4(tcp(flags=flags))) for flags in (first, second)]
-        assert bool(says(*frames)) == ((first, second) in right), (first, second)
-    assert says(ethernet(ipv4(udp())), ethernet(ipv4(udp()))) == {"may_answer"}
+        assert ("may_answer" in says(*frames)) == ((first, second) in right), (first, second)
+    assert says(ethernet(ipv4(udp())), ethernet(ipv4(udp()))) == {"may_answer", "same_flags"}
+
+
+def test_flags_that_are_the_same() -> None:
+    """Each of the eight makes a difference; where only the second is a segment, they have not the same."""
+    for flags in (0, 0xFF):
+        assert "same_flags" in says(*2 * [ethernet(ipv4(tcp(flags=flags)))])
+        for bit in range(8):
+            pair = [ethernet(ipv4(tcp(flags=flags ^ other))) for other in (0, 1 << bit)]
+            assert "same_flags" not in says(*pair), (flags, bit)
+    assert "same_flags" not in says(ethernet(ipv4(udp())), ethernet(ipv4(tcp())))
 
 
 @pytest.mark.parametrize(

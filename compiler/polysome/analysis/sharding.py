@@ -136,41 +136,40 @@ def _only(group: list[Context], states: set[str]) -> list[Context]:
 
 
 def _vectors(program: ir.Program, group: list[Context]) -> list[dict[str, int]]:
-    """Every choice of one place in each state's key such that whoever uses several states has equal values there.
+    """Choices of one place in each state's key such that whoever uses several states has equal values there.
 
-    Choices that are the same value for all packets of every port are left out, and those that say nothing new.
+    As few as have all places that can be chosen: of maps that no packet uses together, any places agree. Choices that
+    are the same value for all packets of every port are left out.
     """
     states = list(dict.fromkeys(u.state for c in group for u in c.uses))
-    found: list[dict[str, int]] = []
-    chosen: dict[str, int] = {}
-
-    def choose(depth: int) -> None:
-        if depth == len(states):
-            found.append(dict(chosen))
-            return
-        state = states[depth]
-        for place in _places(program, state, group):
-            chosen[state] = place
-            if all(_agrees(program, c, chosen) for c in group if any(u.state == state for u in c.uses)):
-                choose(depth + 1)
-            del chosen[state]
-
-    choose(0)
-    return _needed([v for v in found if not _constant(group, v)])
-
-
-def _needed(vectors: list[dict[str, int]]) -> list[dict[str, int]]:
-    """As few of them as have all places of each state: of maps that no packet uses together, any places agree."""
-    kept: list[dict[str, int]] = []
+    places = {state: _places(program, state, group) for state in states}
     held: set[tuple[str, int]] = set()
-    while vectors:
-        most = max(vectors, key=lambda v: len(v.items() - held))
-        if not most.items() - held:
-            break
-        kept.append(most)
-        held |= most.items()
-        vectors = [v for v in vectors if v is not most]
-    return sorted(kept, key=lambda v: tuple(v.values()))
+    found = []
+    for state, place in [(name, place) for name in states for place in places[name]]:
+        if (state, place) not in held and (vector := _vector(program, group, places, {state: place}, held)):
+            found.append(vector)
+            held |= vector.items()
+    return sorted(found, key=lambda vector: tuple(vector.values()))
+
+
+def _vector(
+    program: ir.Program,
+    group: list[Context],
+    places: dict[str, list[int]],
+    chosen: dict[str, int],
+    held: set[tuple[str, int]],
+) -> dict[str, int] | None:
+    """The first choice with what is `chosen`, the last of which is new; of places that no other has, if there are."""
+    new = next(reversed(chosen))
+    if not all(_agrees(program, c, chosen) for c in group if any(u.state == new for u in c.uses)):
+        return None
+    state = next((state for state in places if state not in chosen), None)
+    if state is None:
+        return None if _constant(group, chosen) else {name: chosen[name] for name in places}
+    for place in sorted(places[state], key=lambda place: (state, place) in held):
+        if found := _vector(program, group, places, {**chosen, state: place}, held):
+            return found
+    return None
 
 
 def _places(program: ir.Program, state: str, group: list[Context]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polysome.ir import program as ir
 from polysome.ir import properties as pr
 from polysome.semantics.arguments import arity, values_alone
@@ -39,7 +41,7 @@ def call(x: PropertyContext, decl: ast.FnDecl, node: ast.Call) -> ir.Expr:
     body = inner.value_block(decl.body, inner.types.resolve(decl.result))
     for value, slot in reversed(lets):
         body = ir.LetIn(node.span, body.type, slot, value, body)
-    return body
+    return replace(body, span=node.span)  # what failed is the call: the body speaks of its packets by other names
 
 
 def check(x: PropertyContext, decl: ast.FnDecl) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .kit import S
-from .talk import LATER, SPREAD, TALK, judge, one
+from .kit import S, judged, run, spec
+from .talk import CONFIG, LATER, NF, SPREAD, TALK, judge, one
 
 
 def failure(text: str, packets: list[tuple[int, str, bytes]]) -> tuple[tuple[int, ...], list[str]]:
@@ -35,6 +35,24 @@ def test_a_failure_says_what_was_expected_and_every_value() -> None:
         "p.in.ipv4.ttl = 64",
         "p.after.seen[p.flow] = 1",
         f"p.flow = {flow}",
+    ]
+
+
+def test_a_failure_says_what_was_asked_of_functions_over_packets() -> None:
+    """And nothing of their bodies, where `p` may be another packet than it is here."""
+    functions = (
+        "fn most(p: packet, n: u64) -> bool { p.number <= n } fn swapped(q: packet, p: packet) -> bool { most(p, 0) }"
+    )
+    asked = "property asked { for p, q in trace expect swapped(q, p) and most(q, p.number); }"
+    nf = spec(NF.replace("PROPERTIES", f"{functions} {asked}"))
+    found = judged(run(nf, TALK[:2], CONFIG), "asked").failure
+    assert found is not None
+    assert found.said[0] == "expected: swapped(q, p) and most(q, p.number)"
+    assert [line for line in found.said if " = " in line and "packet" not in line] == [
+        "swapped(q, p) and most(q, p.number) = false",
+        "swapped(q, p) = true",
+        "most(q, p.number) = false",
+        "p.number = 0",
     ]
 
 

@@ -75,6 +75,9 @@ class Explanation:
 
     def _tells(self, e: ir.Expr, seen: set[str]) -> bool:
         """Has it a value of its own, that is not already said?"""
+        inside = self.expect.span
+        if e.span.file != inside.file or not inside.start <= e.span.start < inside.end:
+            return False  # a function's body, whose names are not those of the property
         text = self.text(e)
         if text in seen or isinstance(e, (ir.Const, ir.Local)):
             return False

@@ -115,8 +115,10 @@ def _batch(strategy: SearchStrategy[Trace], name: str, wanted: int) -> list[Trac
 
     try:
         collect()
-    except AssertionError as error:  # Hypothesis's own, of an interrupt that comes as it begins
-        raise error.__context__ if isinstance(error.__context__, KeyboardInterrupt) else error from None
+    except AssertionError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # Hypothesis's own, of an interrupt as it begins
+            raise error.__context__ from None
+        raise
     return found[:wanted]
 
 

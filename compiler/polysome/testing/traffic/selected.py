@@ -41,7 +41,6 @@ def mapped(program: ir.Program) -> bool:
         for link in (link for links in pool.links for link in links if link.keys):
             type = program.config[link.name].type
             key = type.key if isinstance(type, t.Table) else type.item if isinstance(type, t.SetOf) else None
-            parts = () if key is None or link.part is None else members(key)
-            if (parts[link.part] if parts and link.part is not None else key) == t.IPV6:
+            if (key if key is None or link.part is None else members(key)[link.part]) == t.IPV6:
                 return True
     return False
